@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* chunk.h: the unit in which records reach a log: a header of 64 bytes, then whole records.
+ *
+ *   0      4       6       8        12       16      24         32     36    40          48         56       64
+ *   +------+-------+-------+--------+--------+-------+----------+------+-----+-----------+----------+--------+
+ *   |magic |version|header |payload |record  |thread |sequence  | slot | tid |last stamp | payload  | header |
+ *   |"RVCK"|       | bytes | bytes  | count  |serial |          |      |     |           | checksum |checksum|
+ *   +------+-------+-------+--------+--------+-------+----------+------+-----+-----------+----------+--------+
+ *
+ * Little endian. A log is a file header of 64 bytes and chunks at offsets that are multiples of 64. A chunk's name
+ * is (slot, sequence): sequences of a slot rise by one, so a doubled chunk and a missing one are both seen.
+ */
+#ifndef RVP_CHUNK_H
+#define RVP_CHUNK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { RVP_CHUNK_ALIGN_BYTES = 64 };
+#define RVP_CHUNK_MAGIC 0x4b435652u /* "RVCK" */
+#define RVP_LOG_MAGIC   "RVPLOG\r\n"
+
+struct rvp_chunk_header {
+	uint32_t magic;
+	uint16_t version;      /* RVP_FORMAT_VERSION */
+	uint16_t header_bytes; /* 64 */
+	uint32_t payload_bytes;
+	uint32_t record_count;
+	uint64_t thread_serial; /* number of the thread in its process, from 1; never used again */
+	uint64_t sequence;      /* of the chunk in its slot, from 1 */
+	uint32_t slot;
+	uint32_t tid;
+	uint64_t last_stamp;
+	uint64_t payload_checksum;
+	uint64_t header_checksum; /* of the 56 bytes before */
+};
+_Static_assert(sizeof(struct rvp_chunk_header) == 64, "a chunk header is 64 bytes on disk");
+
+/* First 64 bytes of a log and of a buffer file. */
+struct rvp_file_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t header_bytes;
+	uint64_t pid;
+	uint64_t start_ticks; /* of the process */
+	uint64_t begin_realtime_ns;
+	uint64_t reserved[2];
+	uint64_t checksum; /* of the 56 bytes before */
+};
+_Static_assert(sizeof(struct rvp_file_header) == 64, "a file header is 64 bytes on disk");
+
+/* 64-bit checksum of bytes[0, length): four lanes of (lane ^ word) * odd, so that any change of one word
+ * changes it; the tail is padded with zeros; the length goes in last. docs/format.md gives it in words. */
+static inline uint64_t rvp_checksum(const void *bytes, size_t length)
+{
+	static const uint64_t odd[4] = {0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9, 0xd6e8feb86659fd93};
+	uint64_t lane[4] = {1, 2, 3, 4}, word[4], sum = length;
+	const char *at = bytes;
+
+	for (; length; at += 32) {
+		size_t part = length < 32 ? length : 32;
+
+		memset(word, 0, sizeof word);
+		memcpy(word, at, part);
+		for (int i = 0; i < 4; i++) {
+			lane[i] = (lane[i] ^ word[i]) * odd[i];
+			lane[i] ^= lane[i] >> 29;
+		}
+		length -= part;
+	}
+	for (int i = 0; i < 4; i++) {
+		sum = (sum ^ lane[i]) * odd[3 - i];
+		sum ^= sum >> 32;
+	}
+	return sum;
+}
+
+static inline size_t rvp_chunk_room(size_t bytes)
+{
+	return (bytes + RVP_CHUNK_ALIGN_BYTES - 1) & ~(size_t)(RVP_CHUNK_ALIGN_BYTES - 1);
+}
+
+/* Whether the 64 bytes at `header` are a chunk's header of this format version that nobody damaged. */
+static inline bool rvp_chunk_header_is_good(const struct rvp_chunk_header *header)
+{
+	return header->magic == RVP_CHUNK_MAGIC && header->header_bytes == sizeof *header &&
+	       header->header_checksum == rvp_checksum(header, offsetof(struct rvp_chunk_header, header_checksum));
+}
+
+#endif

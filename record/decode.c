@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* decode.c: one decoder for every kind, driven by the schema table (decode.h).
+ *
+ * Input is a file that anybody may have damaged: every byte is checked, nothing is trusted, and no read leaves
+ * [at, end). Invariant (D1): a record is handed out whole or not at all.
+ */
+#include "record/decode.h"
+
+#include <string.h>
+
+struct rvp_decoder rvp_decoder_over(const void *payload, uint64_t length)
+{
+	return (struct rvp_decoder){.at = payload, .end = (const uint8_t *)payload + length};
+}
+
+static bool get_number(struct rvp_decoder *decoder, uint64_t *value)
+{
+	uint64_t sum = 0;
+
+	for (unsigned shift = 0; shift < 64 && decoder->at < decoder->end; shift += 7) {
+		uint64_t byte = *decoder->at++;
+
+		if (shift == 63 && byte > 1)
+			return false;
+		sum |= (byte & 0x7f) << shift;
+		if (byte < 0x80) {
+			*value = sum;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool get_difference(struct rvp_decoder *decoder, uint64_t *value, uint64_t *last)
+{
+	uint64_t zigzag;
+
+	if (!get_number(decoder, &zigzag))
+		return false;
+	*last += zigzag >> 1 ^ -(zigzag & 1);
+	*value = *last;
+	return true;
+}
+
+static bool get_text(struct rvp_decoder *decoder, struct rvp_text *text)
+{
+	uint64_t length;
+
+	if (!get_number(decoder, &length) || length > (uint64_t)(decoder->end - decoder->at))
+		return false;
+	*text = (struct rvp_text){.bytes = (const char *)decoder->at, .length = length};
+	decoder->at += length;
+	return true;
+}
+
+static bool get_field(struct rvp_decoder *decoder, char kind, void *value)
+{
+	switch (kind) {
+	case 'U': return get_number(decoder, value);
+	case 'T': return get_difference(decoder, value, &decoder->delta.stamp);
+	case 'A': return get_difference(decoder, value, &decoder->delta.address);
+	case 'S': return get_difference(decoder, value, &decoder->delta.stack);
+	case 'P': return get_difference(decoder, value, &decoder->delta.python);
+	case 'X': return get_text(decoder, value);
+	}
+	return false;
+}
+
+static bool fail(struct rvp_decoder *decoder, const uint8_t *start)
+{
+	decoder->at = start;
+	decoder->broken = true;
+	return false;
+}
+
+bool rvp_decode_next(struct rvp_decoder *decoder, struct rvp_record *record)
+{
+	const uint8_t *start = decoder->at;
+
+	if (decoder->broken || start == decoder->end)
+		return false;
+	record->kind = *decoder->at++;
+	if (record->kind >= RVP_KIND_COUNT || !rvp_schemas[record->kind].name)
+		return fail(decoder, start);
+
+	const struct rvp_schema *schema = &rvp_schemas[record->kind];
+	char *fields = (char *)&record->ALLOC;
+
+	for (unsigned i = 0; i < schema->field_count; i++)
+		if (!get_field(decoder, schema->fields[i].kind, fields + schema->fields[i].offset))
+			return fail(decoder, start);
+	return true;
+}

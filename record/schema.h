@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* schema.h: structs and enums made from schema.def: `struct rvp_alloc {uint64_t stamp, address, ...}` and so on.
+ *
+ * A number field is a uint64_t, a text field a struct rvp_text that points into the caller's memory.
+ */
+#ifndef RVP_SCHEMA_H
+#define RVP_SCHEMA_H
+
+#include <stdint.h>
+
+#define RVP_FORMAT_VERSION 1
+
+struct rvp_text {
+	const char *bytes; /* not terminated */
+	uint64_t length;
+};
+
+enum rvp_clock { RVP_CLOCK_TSC = 0, RVP_CLOCK_MONOTONIC = 1 };
+enum rvp_snapshot_source { RVP_SNAPSHOT_STATM = 0, RVP_SNAPSHOT_STATUS = 1 };
+enum rvp_mark { RVP_MARK_LABEL = 0, RVP_MARK_STEP_BEGIN = 1, RVP_MARK_STEP_END = 2, RVP_MARK_METRIC = 3 };
+enum rvp_birth { RVP_BIRTH_FORK = 0, RVP_BIRTH_VFORK = 1, RVP_BIRTH_SPAWN = 2, RVP_BIRTH_CLONE = 3 };
+enum rvp_ending { RVP_ENDING_EXIT = 0, RVP_ENDING_QUICK_EXIT = 1, RVP_ENDING__EXIT = 2, RVP_ENDING_SIGNAL = 3 };
+
+enum rvp_kind {
+#define RVP_RECORD(ID, number, name, what) RVP_##ID = number,
+#include "record/schema.def"
+	RVP_KIND_COUNT = 128
+};
+
+#define RVP_STRUCT_U(name) uint64_t name;
+#define RVP_STRUCT_T(name) uint64_t name;
+#define RVP_STRUCT_A(name) uint64_t name;
+#define RVP_STRUCT_S(name) uint64_t name;
+#define RVP_STRUCT_P(name) uint64_t name;
+#define RVP_STRUCT_X(name) struct rvp_text name;
+#define RVP_STRUCT_FIELD(kind, name, what) RVP_STRUCT_##kind(name)
+
+/* `struct rvp_record_ALLOC` and so on, one a kind. */
+#define RVP_RECORD(ID, number, name, what)                                                                   \
+	struct rvp_record_##ID {                                                                             \
+		RVP_FIELDS_##ID(RVP_STRUCT_FIELD)                                                            \
+	};
+#include "record/schema.def"
+
+/* A decoded record of any kind. */
+struct rvp_record {
+	enum rvp_kind kind;
+	union {
+#define RVP_RECORD(ID, number, name, what) struct rvp_record_##ID ID;
+#include "record/schema.def"
+	};
+};
+
+/* What the deltas of a chunk count from; all zero at its start. */
+struct rvp_delta {
+	uint64_t stamp, address, stack, python;
+};
+
+/* One row a field, for the decoder, dump and the documentation. */
+struct rvp_field {
+	char kind; /* U T A S P X */
+	const char *name, *what;
+	uint16_t offset; /* in the struct */
+};
+struct rvp_schema {
+	const char *name, *what;
+	const struct rvp_field *fields;
+	unsigned field_count;
+};
+/* Indexed by kind; `name` is NULL where there is no such kind. */
+extern const struct rvp_schema rvp_schemas[RVP_KIND_COUNT];
+
+enum {
+	RVP_NUMBER_MAX_BYTES = 10,
+	RVP_TEXT_MAX_BYTES = 16384,   /* the encoder cuts a longer text */
+	RVP_EVENT_MAX_BYTES = 1 + 11 * RVP_NUMBER_MAX_BYTES, /* of a record without text */
+};
+
+#endif
