@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* options.c: see options.h. Each option has a reader of its own below; the table in the middle ties names to
+ * them. */
+#include "record/options.h"
+
+#include "record/nearest.h"
+
+#include <string.h>
+
+#define PREFIX "RVPROF_"
+
+struct part {
+	const char *text;
+	size_t length;
+};
+
+/* A text that grows into a fixed buffer and is cut at its end. */
+struct line {
+	char *at;
+	size_t left;
+};
+
+typedef bool read_value(struct rvp_options *options, struct part value);
+
+static void add(struct line *line, struct part part)
+{
+	if (line->left == 0)
+		return;
+	if (part.length >= line->left)
+		part.length = line->left - 1;
+	memcpy(line->at, part.text, part.length);
+	line->at += part.length;
+	line->left -= part.length;
+	*line->at = 0;
+}
+
+static struct part whole(const char *text)
+{
+	return (struct part){text, strlen(text)};
+}
+
+static void add_text(struct line *line, const char *text)
+{
+	add(line, whole(text));
+}
+
+static bool is(struct part part, const char *text)
+{
+	return part.length == strlen(text) && memcmp(part.text, text, part.length) == 0;
+}
+
+static bool read_number(struct part value, uint64_t most, uint64_t *number)
+{
+	*number = 0;
+	for (size_t i = 0; i < value.length; i++) {
+		unsigned digit = (unsigned char)value.text[i] - '0';
+
+		if (digit > 9 || *number > (most - digit) / 10)
+			return false;
+		*number = *number * 10 + digit;
+	}
+	return value.length > 0;
+}
+
+static bool read_text(char *into, struct part value)
+{
+	if (value.length >= RVP_OPTION_TEXT_BYTES)
+		return false;
+	memcpy(into, value.text, value.length);
+	into[value.length] = 0;
+	return true;
+}
+
+static bool read_flag(bool *into, struct part value)
+{
+	bool on = value.length == 0 || is(value, "1") || is(value, "on");
+
+	*into = on;
+	return on || is(value, "0") || is(value, "off");
+}
+
+static const struct {
+	const char *name;
+	uint64_t bytes;
+} units[] = {
+    {"", 1},
+    {"B", 1},
+    {"K", 1ull << 10},
+    {"KiB", 1ull << 10},
+    {"kB", 1000},
+    {"M", 1ull << 20},
+    {"MiB", 1ull << 20},
+    {"MB", 1000000},
+    {"G", 1ull << 30},
+    {"GiB", 1ull << 30},
+    {"GB", 1000000000},
+    {"T", 1ull << 40},
+    {"TiB", 1ull << 40},
+    {"TB", 1000000000000},
+};
+
+bool rvp_size_read(const char *text, size_t length, uint64_t *bytes)
+{
+	size_t digits = 0;
+
+	while (digits < length && text[digits] >= '0' && text[digits] <= '9')
+		digits++;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		if (!is((struct part){text + digits, length - digits}, units[i].name))
+			continue;
+		if (!read_number((struct part){text, digits}, UINT64_MAX / units[i].bytes, bytes))
+			return false;
+		*bytes *= units[i].bytes;
+		return true;
+	}
+	return false;
+}
+
+/* One reader a name. */
+static bool read_OUTPUT(struct rvp_options *options, struct part value)
+{
+	return read_text(options->output, value);
+}
+static bool read_MODE(struct rvp_options *options, struct part value)
+{
+	if (!is(value, "full") && !is(value, "sampled"))
+		return false;
+	options->mode = is(value, "full") ? RVP_MODE_FULL : RVP_MODE_SAMPLED;
+	return true;
+}
+static bool read_ONLY(struct rvp_options *options, struct part value)
+{
+	return read_text(options->only, value);
+}
+static bool read_PYTHON(struct rvp_options *options, struct part value)
+{
+	return value.length > 0 && read_flag(&options->python, value);
+}
+static bool read_NO_FOLLOW(struct rvp_options *options, struct part value)
+{
+	bool no;
+
+	if (!read_flag(&no, value))
+		return false;
+	options->follow = !no;
+	return true;
+}
+static bool read_MAX_LOG(struct rvp_options *options, struct part value)
+{
+	uint64_t bytes;
+
+	if (!rvp_size_read(value.text, value.length, &bytes) || bytes == 0)
+		return false;
+	options->max_log_bytes = bytes;
+	return true;
+}
+static bool read_FORCE(struct rvp_options *options, struct part value)
+{
+	return read_flag(&options->force, value);
+}
+static bool read_QUIET(struct rvp_options *options, struct part value)
+{
+	return read_flag(&options->quiet, value);
+}
+static bool read_COLOR(struct rvp_options *options, struct part value)
+{
+	if (is(value, "auto"))
+		options->color = RVP_COLOR_AUTO;
+	else if (is(value, "always"))
+		options->color = RVP_COLOR_ALWAYS;
+	else if (is(value, "never"))
+		options->color = RVP_COLOR_NEVER;
+	else
+		return false;
+	return true;
+}
+static bool read_FINALIZE(struct rvp_options *options, struct part value)
+{
+	return read_flag(&options->finalize, value);
+}
+static bool read_EXIT_WAIT(struct rvp_options *options, struct part value)
+{
+	uint64_t seconds;
+
+	if (!read_number(value, UINT32_MAX, &seconds))
+		return false;
+	options->exit_wait_s = (uint32_t)seconds;
+	return true;
+}
+static bool read_DISABLE(struct rvp_options *options, struct part value)
+{
+	return read_flag(&options->disable, value);
+}
+static bool read_RUN_DIR(struct rvp_options *options, struct part value)
+{
+	return read_text(options->run_dir, value);
+}
+
+/* Every name of options.def. `read` is NULL for what is not in this version, and for OPTIONS itself. */
+struct option_row {
+	const char *name, *argument;
+	bool is_option; /* of `run`, hence also a word of RVPROF_OPTIONS */
+	read_value *read;
+};
+#define READER_1(id)                  read_##id
+#define READER_0(id)                  NULL
+#define OPTION_ROW(name, argument, r) {name, argument, true, r},
+
+static const struct option_row rows[] = {
+#define RVP_OPTION(id, name, argument, since, help) OPTION_ROW(name, argument, READER_##since(id))
+#define RVP_VARIABLE(name, help)
+#include "record/options.def"
+    {"options", "", false, NULL},
+    {"finalize", "0|1", false, read_FINALIZE},
+    {"exit-wait", "SECONDS", false, read_EXIT_WAIT},
+    {"disable", "0|1", false, read_DISABLE},
+    {"run-dir", "DIR", false, read_RUN_DIR},
+};
+enum { ROW_COUNT = sizeof rows / sizeof *rows };
+
+#define RVP_OPTION(id, name, argument, since, help) +1
+#define RVP_VARIABLE(name, help)                    +1
+_Static_assert(ROW_COUNT == 0
+#include "record/options.def"
+	       ,
+	       "every variable of options.def has a row here");
+
+static char as_in_table(char letter)
+{
+	if (letter == '_')
+		return '-';
+	return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+static const struct option_row *row_of(struct part name)
+{
+	for (int i = 0; i < ROW_COUNT; i++) {
+		size_t at = 0;
+
+		while (at < name.length && rows[i].name[at] == as_in_table(name.text[at]))
+			at++;
+		if (at == name.length && !rows[i].name[at])
+			return &rows[i];
+	}
+	return NULL;
+}
+
+static const struct option_row *nearest_row(struct part name, bool variables_too)
+{
+	const struct option_row *best = NULL;
+	unsigned least = RVP_NEAREST_NAME_BYTES;
+
+	for (int i = 0; i < ROW_COUNT; i++) {
+		unsigned apart = rvp_letters_apart(name.text, name.length, rows[i].name);
+
+		if (apart < least && (variables_too || rows[i].is_option)) {
+			least = apart;
+			best = &rows[i];
+		}
+	}
+	return rvp_is_a_slip(least, name.length) ? best : NULL;
+}
+
+/* "RVPROF_MAX_LOG" for a variable, "max-log" for an option. */
+static void add_name(struct line *line, struct part name, bool as_variable)
+{
+	if (as_variable)
+		add_text(line, PREFIX);
+	for (size_t i = 0; i < name.length; i++) {
+		char letter = as_in_table(name.text[i]);
+
+		if (as_variable && letter == '-')
+			letter = '_';
+		else if (as_variable && letter >= 'a' && letter <= 'z')
+			letter = (char)(letter - 'a' + 'A');
+		add(line, (struct part){&letter, 1});
+	}
+}
+
+static void complain_of_name(struct line line, struct part name, bool as_variable)
+{
+	const struct option_row *near = nearest_row(name, as_variable);
+
+	add_text(&line, "unknown ");
+	add_text(&line, as_variable ? "variable " : "option '");
+	if (as_variable)
+		add_text(&line, PREFIX);
+	add(&line, name);
+	add_text(&line, as_variable ? "" : "'");
+	if (!near)
+		return;
+	add_text(&line, " (did you mean ");
+	add_name(&line, whole(near->name), as_variable);
+	add_text(&line, "?)");
+}
+
+static void complain_of_value(struct line line, const struct option_row *row, struct part value,
+			      bool as_variable)
+{
+	struct part name = whole(row->name);
+
+	if (!row->read) {
+		add_text(&line, "'");
+		add_name(&line, name, as_variable);
+		add_text(&line, "' is not in this version");
+		return;
+	}
+	add_name(&line, name, as_variable);
+	add_text(&line, " can not be '");
+	add(&line, value);
+	add_text(&line, "': ");
+	add_text(&line, row->argument[0] ? row->argument : "0|1");
+	if (!strcmp(row->argument, "SIZE"))
+		add_text(&line, ", as in 64MiB, 1G or 4096");
+}
+
+static bool set(struct rvp_options *options, struct part name, struct part value, bool as_variable,
+		struct line line)
+{
+	const struct option_row *row = row_of(name);
+
+	if (!row || (!as_variable && !row->is_option))
+		complain_of_name(line, name, as_variable);
+	else if (!row->read || !row->read(options, value))
+		complain_of_value(line, row, value, as_variable);
+	else
+		return true;
+	return false;
+}
+
+bool rvp_options_set(struct rvp_options *options, const char *name, size_t name_length, const char *value,
+		     size_t value_length, char *complaint, size_t complaint_bytes)
+{
+	return set(options, (struct part){name, name_length}, (struct part){value, value_length}, false,
+		   (struct line){complaint, complaint_bytes});
+}
+
+void rvp_options_defaults(struct rvp_options *options)
+{
+	memset(options, 0, sizeof *options);
+	options->python = options->follow = options->finalize = true;
+	options->exit_wait_s = 10;
+	options->max_log_bytes = 1ull << 30;
+}
+
+/* name[=value],name[=value].. */
+static bool set_several(struct rvp_options *options, const char *text, struct line line)
+{
+	bool good = true;
+
+	while (*text) {
+		size_t length = strcspn(text, ","), name = strcspn(text, "=");
+		struct part value = {"", 0};
+
+		if (name < length)
+			value = (struct part){text + name + 1, length - name - 1};
+		else
+			name = length;
+		if (name && !set(options, (struct part){text, name}, value, false, line)) {
+			good = false;
+			line.left = 0;
+		}
+		text += length + (text[length] == ',');
+	}
+	return good;
+}
+
+/* The rest of `variable` behind RVPROF_, or NULL for another one. */
+static const char *our_variable(const char *variable)
+{
+	return strncmp(variable, PREFIX, sizeof PREFIX - 1) ? NULL : variable + sizeof PREFIX - 1;
+}
+
+bool rvp_options_read(struct rvp_options *options, char *const *environment, char *complaint,
+		      size_t complaint_bytes)
+{
+	struct line line = {complaint, complaint_bytes};
+	bool good = true;
+
+	rvp_options_defaults(options);
+	for (int several = 1; several >= 0; several--) {
+		for (char *const *at = environment; at && *at; at++) {
+			const char *name = our_variable(*at), *value = name ? strchr(name, '=') : NULL;
+
+			if (!value || several != is((struct part){name, (size_t)(value - name)}, "OPTIONS"))
+				continue;
+			if (several ? set_several(options, value + 1, line)
+				    : set(options, (struct part){name, (size_t)(value - name)},
+					  whole(value + 1), true, line))
+				continue;
+			good = false;
+			line.left = 0;
+		}
+	}
+	return good;
+}
