@@ -9,8 +9,8 @@
  *   (T1) entry.state goes FREE -> CLAIMED -> RUNNING -> {EXITED, REPLACED}; a RUNNING entry whose process is not
  *        alive was killed.
  *   (T2) identity (pid, start_ticks, pidns) is written before RUNNING is stored with release.
- *   (T3) Totals of a process = entry.counters + the counters of all slots of its buffer file. Each counter word has
- *        one writing thread.
+ *   (T3) Totals of a process = entry.counters + entry.spill + the counters of all slots of its buffer file. Each
+ *        counter word but spill's has one writing thread.
  */
 #ifndef RVP_TREE_H
 #define RVP_TREE_H
@@ -83,6 +83,7 @@ struct rvp_tree_entry {
 	uint32_t is_fork;
 	char exe[64];
 	struct rvp_counters counters; /* of the first thread */
+	struct rvp_counters spill;    /* of threads that have no slot (yet): added to by locked instructions */
 };
 _Static_assert(sizeof(struct rvp_tree_entry) <= RVP_TREE_ENTRY_BYTES, "an entry fits");
 
