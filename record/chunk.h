@@ -13,6 +13,8 @@
 #ifndef RVP_CHUNK_H
 #define RVP_CHUNK_H
 
+#include "record/schema.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,6 +77,15 @@ static inline uint64_t rvp_checksum(const void *bytes, size_t length)
 		sum ^= sum >> 32;
 	}
 	return sum;
+}
+
+/* Fills in magic, version, size and checksum. */
+static inline void rvp_file_header_seal(struct rvp_file_header *header, const char *magic)
+{
+	memcpy(header->magic, magic, sizeof header->magic);
+	header->version = RVP_FORMAT_VERSION;
+	header->header_bytes = sizeof *header;
+	header->checksum = rvp_checksum(header, offsetof(struct rvp_file_header, checksum));
 }
 
 static inline size_t rvp_chunk_room(size_t bytes)

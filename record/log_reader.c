@@ -14,14 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void rvp_file_header_seal(struct rvp_file_header *header, const char *magic)
-{
-	memcpy(header->magic, magic, sizeof header->magic);
-	header->version = RVP_FORMAT_VERSION;
-	header->header_bytes = sizeof *header;
-	header->checksum = rvp_checksum(header, offsetof(struct rvp_file_header, checksum));
-}
-
 struct rvp_status rvp_file_header_check(const struct rvp_file_header *header, const char *magic, const char *path)
 {
 	if (memcmp(header->magic, magic, sizeof header->magic) != 0)

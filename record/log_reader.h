@@ -57,7 +57,4 @@ void rvp_log_close(struct rvp_log *log);
 /* A file header as it must be: magic, checksum, version. `path` is for the message. */
 struct rvp_status rvp_file_header_check(const struct rvp_file_header *header, const char *magic, const char *path);
 
-/* Fills in version, size and checksum. */
-void rvp_file_header_seal(struct rvp_file_header *header, const char *magic);
-
 #endif
