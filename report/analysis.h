@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* analysis.h: the questions to a run. One pass over the merged, matched timeline answers them all: totals,
+ * peak, end, any asked moments, by site.
+ *
+ * A site is (process, native call path, Python call path). What the words mean is in docs/metrics.md.
+ * Memory: live blocks + sites (times asked moments) + asked series rows; nothing grows with events.
+ *
+ *     struct rvp_run *run;
+ *     struct rvp_analysis answer;
+ *     rvp_run_open(&run, "rvprof.app.42");
+ *     rvp_analyse(run, &(struct rvp_question){.moments_ns = t, .moment_count = 2, .series_rows = 200},
+ * &answer); uint32_t *order = rvp_sites_by(&answer, RVP_BY_PEAK_BYTES);   // then answer.sites[order[0]] ...
+ */
+#ifndef RVP_REPORT_ANALYSIS_H
+#define RVP_REPORT_ANALYSIS_H
+
+#include "report/run.h"
+
+/* Bytes and blocks. Sampled blocks are in here with their weight. */
+struct rvp_amount {
+	uint64_t bytes, count;
+};
+
+struct rvp_site {
+	uint32_t process;              /* in run->processes */
+	uint32_t stack;                /* rvp_node_at; 0: none */
+	uint32_t python;               /* rvp_python_node_at; 0: none */
+	uint32_t is_estimate;          /* 1: sampled blocks are in it */
+	uint64_t first_ns, last_ns;    /* first and last alloc: when to look a module up */
+	struct rvp_amount allocated;   /* ever, folded ones included */
+	struct rvp_amount temporary;   /* freed by their own thread before its next alloc */
+	struct rvp_amount at_peak;     /* live when the tree's live bytes were highest */
+	struct rvp_amount at_end;      /* live at its process's end (an alive one: now) */
+	struct rvp_amount *at_moments; /* question.moment_count of them; NULL without */
+	uint64_t largest_bytes;        /* the largest single block */
+	/* While the pass goes on. */
+	struct rvp_amount live;
+	uint32_t peak_seen;
+	uint32_t next_of_process;
+};
+
+struct rvp_series_row {
+	uint64_t ns;
+	uint64_t live_bytes; /* of the tree */
+	uint64_t rss_bytes;  /* of the tree; 0 before the first sample */
+};
+
+struct rvp_totals {
+	struct rvp_counters counters; /* exact while counters_are_exact */
+	bool counters_are_exact;
+	uint64_t free_bytes, peak_live_bytes, end_live_bytes;
+	bool timeline_is_exact; /* of the three above */
+	uint64_t peak_ns;       /* when live bytes were highest; RVP_NEVER: no block was recorded */
+	/* 95 % error of the three above, from sampling; meaningful when error_is_known and not
+	 * timeline_is_exact. */
+	bool error_is_known;
+	uint64_t free_error_bytes, peak_error_bytes, end_error_bytes;
+	uint64_t loss[RVP_LOSS_COUNT]; /* of the run: processes, watcher, tree, and what matching found */
+	uint64_t lost_records;
+	uint64_t matched_events; /* allocs and frees in the timeline */
+	uint64_t live_count;     /* blocks live at end */
+};
+
+struct rvp_analysis {
+	struct rvp_site *sites;
+	size_t site_count;
+	struct rvp_totals totals;
+	uint64_t *moment_live_bytes; /* of the tree, one a moment */
+	struct rvp_series_row *series;
+	size_t series_count;
+	uint64_t peak_rss_bytes, peak_rss_ns; /* of the tree; 0: never sampled */
+	uint64_t mean_rss_bytes;              /* over time */
+	struct rvp_totals *processes;         /* the same totals by process, run->process_count of them */
+};
+
+struct rvp_observer; /* observer.h: whoever wants every matched event while the pass goes */
+
+struct rvp_question {
+	const uint64_t *moments_ns; /* ascending */
+	size_t moment_count;
+	size_t series_rows;              /* at most so many rows (twice at most internally); 0: no series */
+	struct rvp_observer **observers; /* NULL ends them; may be NULL */
+};
+
+/* Answers into `answer` (whatever it held is overwritten). Fails only without memory. */
+struct rvp_status rvp_analyse(struct rvp_run *run, const struct rvp_question *question,
+			      struct rvp_analysis *answer);
+void rvp_analysis_free(struct rvp_analysis *answer);
+
+enum rvp_site_order {
+	RVP_BY_PEAK_BYTES,
+	RVP_BY_END_BYTES,
+	RVP_BY_ALLOCATED_BYTES,
+	RVP_BY_ALLOCATED_COUNT,
+	RVP_BY_TEMPORARY_COUNT,
+	RVP_BY_GROWTH, /* at_moments[last] - at_moments[0], shrinkers last; needs two moments */
+};
+
+/* Indices into answer->sites, largest first, ties in order of appearance; free() it. NULL without memory. */
+uint32_t *rvp_sites_by(const struct rvp_analysis *answer, enum rvp_site_order order);
+
+#endif
