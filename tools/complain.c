@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* complain.c: what the command says when something is wrong: one line on stderr, with the nearest right name.
+ */
+#include "tools/commands.h"
+
+#include "record/nearest.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE_BYTES = 1024, OPTIONS_MAX = 64 };
+
+/* One write a line, so that lines of several processes stay whole. */
+void rvp_complain(const char *format, ...)
+{
+	char line[LINE_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	fprintf(stderr, "rvprof: %s\n", line);
+}
+
+void rvp_complain_of(const struct rvp_status *status)
+{
+	char line[LINE_BYTES];
+
+	rvp_complain("%s", rvp_status_line(status, line, sizeof line));
+}
+
+const char *rvp_nearest(const char *word, const char *const *names)
+{
+	const char *best = NULL;
+	unsigned least = RVP_NEAREST_NAME_BYTES;
+
+	for (; *names; names++) {
+		unsigned apart = rvp_letters_apart(word, strlen(word), *names);
+
+		if (apart < least) {
+			least = apart;
+			best = *names;
+		}
+	}
+	return rvp_is_a_slip(least, strlen(word)) ? best : NULL;
+}
+
+static const struct option *option_of(const char *name, size_t length, const struct option *options)
+{
+	for (; options->name; options++)
+		if (!strncmp(options->name, name, length) && !options->name[length])
+			return options;
+	return NULL;
+}
+
+static void complain_of_unknown(const char *command, const char *word, size_t length,
+				const struct option *options)
+{
+	const char *names[OPTIONS_MAX + 1];
+	char copy[RVP_NEAREST_NAME_BYTES];
+	const char *near;
+	int count = 0;
+
+	snprintf(copy, sizeof copy, "%.*s", (int)length, word);
+	for (; options->name && count < OPTIONS_MAX; options++)
+		names[count++] = options->name;
+	names[count] = NULL;
+	near = rvp_nearest(copy, names);
+	if (near)
+		rvp_complain("%s has no option '--%s' (did you mean '--%s'?)", command, copy, near);
+	else
+		rvp_complain("%s has no option '--%s'; `rvprof %s --help` lists them", command, copy,
+			     command);
+}
+
+void rvp_complain_of_option(const char *command, const char *word, const struct option *options)
+{
+	const char *name = word + 2, *equals = strchr(word, '=');
+	const struct option *known;
+	size_t length = equals ? (size_t)(equals - name) : strlen(name);
+
+	if (word[0] == '-' && word[1] != '-') {
+		rvp_complain("%s does not understand '%s'; `rvprof %s --help` lists its options", command,
+			     word, command);
+		return;
+	}
+	known = option_of(name, length, options);
+	if (!known)
+		complain_of_unknown(command, name, length, options);
+	else if (known->has_arg)
+		rvp_complain("option '--%s' of %s needs a value", known->name, command);
+	else
+		rvp_complain("option '--%s' of %s takes no value", known->name, command);
+}

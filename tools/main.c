@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c: the `rvprof` command: picks the subcommand. `rvprof CMD ..` without a subcommand is `rvprof run CMD
+ * ..`.
+ *
+ * Help has two pages (commands.def): the first screen, and the rest. A reserved name says that it is not
+ * built yet.
+ */
+#include "tools/commands.h"
+
+#include "record/schema.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+struct command {
+	const char *name, *help;
+	int page;
+	int (*function)(int argc, char **argv);
+};
+
+/* A command whose file is not linked is as a reserved one. */
+#define RVP_COMMAND(id, page, help) int rvp_cmd_##id(int, char **) __attribute__((weak));
+#include "tools/commands.def"
+
+static const struct command commands[] = {
+#define RVP_COMMAND(id, page, help) {#id, help, page, rvp_cmd_##id},
+#include "tools/commands.def"
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static const char *const reserved[] = {
+#define RVP_COMMAND(id, page, help)
+#define RVP_RESERVED(id) #id,
+#include "tools/commands.def"
+    NULL};
+
+static const struct command *command_of(const char *name)
+{
+	for (int i = 0; i < COMMAND_COUNT; i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static bool is_reserved(const char *name)
+{
+	for (const char *const *at = reserved; *at; at++)
+		if (!strcmp(*at, name))
+			return true;
+	return command_of(name) && !command_of(name)->function;
+}
+
+static void print_commands(int page)
+{
+	for (int i = 0; i < COMMAND_COUNT; i++)
+		if (commands[i].page == page && commands[i].function)
+			printf("  %-11s %s\n", commands[i].name, commands[i].help);
+}
+
+static int print_help(bool all)
+{
+	puts("rvprof: where did my program's memory go?\n\n"
+	     "  rvprof run -- ./app args           record; a summary at the end, everything in one folder\n"
+	     "  rvprof report                      any time, also while it runs, also after a kill\n"
+	     "  LD_PRELOAD=librvprof.so ./app      the same records without this command\n\n"
+	     "Commands (`rvprof CMD ..` is `rvprof run CMD ..`):");
+	print_commands(1);
+	if (all)
+		print_commands(2);
+	puts(all ? "\n`rvprof COMMAND --help` tells about one of them."
+		 : "\n`rvprof help --all` lists the rest, `rvprof COMMAND --help` tells about one of them.");
+	return fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
+}
+
+static int say_reserved(const char *name)
+{
+	rvp_complain("'%s' is not in this version", name);
+	return RVP_EXIT_USAGE;
+}
+
+/* rvprof help [--all | COMMAND] */
+static int help(int argc, char **argv)
+{
+	const char *about = argc > 1 ? argv[1] : NULL;
+
+	if (!about)
+		return print_help(false);
+	if (!strcmp(about, "all") || !strcmp(about, "--all"))
+		return print_help(true);
+	if (is_reserved(about))
+		return say_reserved(about);
+	if (command_of(about)) {
+		char *words[] = {argv[1], (char[]){"--help"}, NULL};
+
+		return command_of(about)->function(2, words);
+	}
+	rvp_complain("there is no command '%s'; `rvprof help --all` lists them", about);
+	return RVP_EXIT_USAGE;
+}
+
+static int print_version(void)
+{
+	printf("rvprof %s\nhost memory, log format %d\n", RVP_VERSION, RVP_FORMAT_VERSION);
+	return fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
+}
+
+int rvp_command_is_known(const char *name)
+{
+	return command_of(name) || is_reserved(name);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		rvp_complain("nothing to run; `rvprof --help` tells what there is");
+		return RVP_EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
+		return print_version();
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return help(argc - 1, argv + 1);
+	if (is_reserved(argv[1]))
+		return say_reserved(argv[1]);
+	if (command_of(argv[1]))
+		return command_of(argv[1])->function(argc - 1, argv + 1);
+	return rvp_cmd_run(argc, argv);
+}
