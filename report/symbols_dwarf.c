@@ -14,6 +14,7 @@
 #include "report/symbols_dwarf.h"
 
 #include <dwarf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -294,13 +295,20 @@ static const char *text_of(Dwarf_Die *die, unsigned name)
 	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
-static const char *function_of(Dwarf_Die *die, struct rvp_symbols_texts *texts)
+/* The function's name. C++ functions of internal linkage have none but their bare one in DWARF; for the real
+ * function (not an inlined one) the symbol table says the whole, `symbol`. */
+static const char *function_of(Dwarf_Die *die, const char *symbol, struct rvp_symbols_texts *texts)
 {
-	const char *linkage = text_of(die, DW_AT_linkage_name);
+	const char *linkage = text_of(die, DW_AT_linkage_name), *bare;
 
 	if (!linkage)
 		linkage = text_of(die, DW_AT_MIPS_linkage_name);
-	return linkage ? rvp_symbols_readable(texts, linkage) : text_of(die, DW_AT_name);
+	if (linkage)
+		return rvp_symbols_readable(texts, linkage);
+	bare = text_of(die, DW_AT_name);
+	if (!bare)
+		return symbol ? symbol : "??";
+	return symbol && strstr(symbol, "::") && strstr(symbol, bare) ? symbol : bare;
 }
 
 static uint64_t number_of(Dwarf_Die *die, unsigned name)
@@ -311,30 +319,42 @@ static uint64_t number_of(Dwarf_Die *die, unsigned name)
 	return dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0 ? value : 0;
 }
 
+/* `path` made absolute: DWARF 5 tables may leave the folder of compilation to the reader. */
+static const char *absolute(struct unit *unit, const char *path, struct rvp_symbols_texts *texts)
+{
+	const char *folder = path && *path != '/' ? text_of(&unit->lines, DW_AT_comp_dir) : NULL;
+	char *joined;
+
+	if (!folder || asprintf(&joined, "%s/%s", folder, path) < 0)
+		return path;
+	joined = rvp_symbols_keep(texts, joined);
+	return joined ? joined : path;
+}
+
 /* Where the inlined function `die` was called. */
-static void call_position(struct unit *unit, Dwarf_Die *die, const char **file, uint32_t *line)
+static void call_position(struct unit *unit, Dwarf_Die *die, struct rvp_symbols_hit *hit,
+			  struct rvp_symbols_texts *texts)
 {
 	Dwarf_Files *files;
 	size_t file_count;
 	uint64_t number = number_of(die, DW_AT_call_file);
 
-	*line = (uint32_t)number_of(die, DW_AT_call_line);
-	*file = NULL;
+	hit->line = (uint32_t)number_of(die, DW_AT_call_line);
+	hit->file = NULL;
 	if (dwarf_getsrcfiles(&unit->whole, &files, &file_count) == 0 && number < file_count)
-		*file = dwarf_filesrc(files, number, NULL, NULL);
+		hit->file = absolute(unit, dwarf_filesrc(files, number, NULL, NULL), texts);
 }
 
-static void line_position(struct unit *unit, uint64_t address, const char **file, uint32_t *line)
+static void line_position(struct unit *unit, uint64_t address, struct rvp_symbols_hit *hit,
+			  struct rvp_symbols_texts *texts)
 {
 	Dwarf_Line *found = dwarf_getsrc_die(&unit->lines, address);
 	int number = 0;
 
-	*file = NULL;
-	*line = 0;
 	if (!found || dwarf_lineno(found, &number) != 0)
 		return;
-	*file = dwarf_linesrc(found, NULL, NULL);
-	*line = number > 0 ? (uint32_t)number : 0;
+	hit->line = number > 0 ? (uint32_t)number : 0; /* 0: the compiler's own code, still of that file */
+	hit->file = absolute(unit, dwarf_linesrc(found, NULL, NULL), texts);
 }
 
 static void emit_chain(struct unit *unit, struct chain *chain, struct rvp_symbols_hit hit,
@@ -342,12 +362,10 @@ static void emit_chain(struct unit *unit, struct chain *chain, struct rvp_symbol
 		       void *context)
 {
 	for (size_t i = chain->count; i-- > 0;) {
-		hit.function = function_of(&chain->dies[i], texts);
+		hit.function = function_of(&chain->dies[i], i == 0 ? outermost : NULL, texts);
 		hit.is_inline = i > 0;
-		if (!hit.function)
-			hit.function = i == 0 && outermost ? outermost : "??";
 		emit(context, &hit);
-		call_position(unit, &chain->dies[i], &hit.file, &hit.line);
+		call_position(unit, &chain->dies[i], &hit, texts);
 	}
 }
 
@@ -362,7 +380,7 @@ bool rvp_dwarf_lookup(struct rvp_dwarf *index, uint64_t address, const char *out
 
 	if (!unit || !index_unit(unit))
 		return false;
-	line_position(unit, address, &hit.file, &hit.line);
+	line_position(unit, address, &hit, texts);
 	function = find_range(&unit->functions, address);
 	chain.count = 0;
 	if (function) {
