@@ -145,9 +145,10 @@ static struct rvp_status find_in_buffers(struct rvp_log *log, size_t *room)
 		struct rvp_status status = RVP_OK;
 
 		rvp_counters_sum(&log->counters, &slot->counters);
+		/* An empty open chunk is listed too: its number says how many must be in the log. */
 		if (rvp_word_length(word) > buffers->slot_bytes - RVP_SLOT_PAYLOAD_AT)
 			log->torn_chunks++;
-		else if (rvp_word_length(word) > 0)
+		else if (rvp_word_sequence(word) > 0 && (rvp_word_sequence(word) > 1 || rvp_word_length(word) > 0))
 			status = add_chunk(log, room,
 					   (struct rvp_chunk){
 					       .payload = rvp_slot_payload(slot),

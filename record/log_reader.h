@@ -15,7 +15,7 @@ struct rvp_chunk {
 	uint32_t payload_bytes;
 	uint32_t slot;
 	uint32_t tid;
-	uint32_t is_open; /* 1: it was still in a buffer */
+	uint32_t is_open; /* 1: it was still in a buffer; its payload may be empty */
 	uint64_t thread_serial;
 	uint64_t sequence;
 };
