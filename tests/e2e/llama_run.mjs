@@ -10,7 +10,7 @@ const {getLlama, LlamaLogLevel} = await import(pathToFileURL(entry));
 const llama = await getLlama({gpu: false, build: "never", progressLogs: false, maxThreads: 1,
 	logLevel: LlamaLogLevel.info, logger: (level, text) => process.stderr.write(text + "\n")});
 const model = await llama.loadModel({modelPath, useMmap: process.env.LLAMA_NO_MMAP !== "1"});
-const context = await model.createContext({contextSize: 512, batchSize: 64, threads: 1});
+const context = await model.createContext({contextSize: 768, batchSize: 64, threads: 1});
 const sequence = context.getSequence();
 const out = [];
 for await (const token of sequence.evaluate(model.tokenize("hello little world"), {temperature: 0})) {

