@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_decode.c: any bytes as the payload of a chunk.
+ *
+ *   (F1) The decoder stays inside them, and its texts do.
+ *   (F2) It ends: at the end, or broken at a place inside; it always moves on.
+ *   (F3) It is deterministic: a second decoder over the same bytes gives the same records.
+ */
+#include "record/decode.h"
+#include "tests/fuzz/target.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void check_text(struct rvp_text text, const uint8_t *bytes, size_t length)
+{
+	const uint8_t *start = (const uint8_t *)text.bytes;
+
+	if (start < bytes || start > bytes + length || text.length > (size_t)(bytes + length - start))
+		abort();
+}
+
+static void check_texts(const struct rvp_record *record, const uint8_t *bytes, size_t length)
+{
+	const struct rvp_schema *schema = &rvp_schemas[record->kind];
+	const char *fields = (const char *)&record->ALLOC;
+	struct rvp_text text;
+
+	for (unsigned i = 0; i < schema->field_count; i++) {
+		if (schema->fields[i].kind != 'X')
+			continue;
+		memcpy(&text, fields + schema->fields[i].offset, sizeof text);
+		check_text(text, bytes, length);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+	struct rvp_decoder decoder = rvp_decoder_over(bytes, length), again = decoder;
+	struct rvp_record record, same;
+
+	memset(&record, 0, sizeof record);
+	memset(&same, 0, sizeof same);
+	for (;;) {
+		const uint8_t *before = decoder.at;
+		bool more = rvp_decode_next(&decoder, &record);
+
+		if (more != rvp_decode_next(&again, &same))
+			abort();
+		if (!more)
+			break;
+		if (decoder.at <= before || decoder.at > bytes + length)
+			abort();
+		if (memcmp(&record, &same, sizeof record) != 0)
+			abort();
+		check_texts(&record, bytes, length);
+	}
+	if (decoder.at < bytes || decoder.at > bytes + length ||
+	    (!decoder.broken && decoder.at != bytes + length))
+		abort();
+	return 0;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* make_seeds.c: writes the corpus's first inputs, one call for all targets, from known records of every kind.
+ * Usage: make_seeds CORPUS_FOLDER. Needed only when the format changes; its results are kept in
+ * tests/data/corpus. */
+#include "record/encode.h"
+#include "record/log_reader.h"
+#include "record/tree.h"
+#include "tests/fuzz/folder_input.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SLOTS = 2, SLOT_BYTES = RVP_SLOT_PAYLOAD_AT + 2048 };
+
+static const char *corpus;
+
+static void put_file(const char *folder, const char *name, const void *bytes, size_t length)
+{
+	char path[4096];
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/%s", corpus, folder);
+	mkdir(path, 0755);
+	snprintf(path, sizeof path, "%s/%s/%s", corpus, folder, name);
+	file = fopen(path, "wb");
+	if (!file || fwrite(bytes, 1, length, file) != length || fclose(file) != 0) {
+		perror(path);
+		exit(1);
+	}
+}
+
+/* One record of every kind, with numbers that name their field. */
+static uint8_t *put_all_kinds(uint8_t *at, uint64_t start)
+{
+	struct rvp_delta delta = {0};
+	uint64_t number = start;
+
+#define FILL_U(field)           .field = number++ % 5,
+#define FILL_T(field)           .field = 1000000 + number++ * 1000,
+#define FILL_A(field)           .field = 0x7f0000000000 + number++ * 4096,
+#define FILL_S(field)           .field = 1,
+#define FILL_P(field)           .field = 1,
+#define FILL_X(field)           .field = {"seed", 4},
+#define FILL(kind, field, what) FILL_##kind(field)
+#define RVP_RECORD(ID, id, name, what) \
+	at = rvp_put_##ID(at, &delta, &(struct rvp_record_##ID){RVP_FIELDS_##ID(FILL)});
+#include "record/schema.def"
+	return at;
+}
+
+struct files {
+	uint8_t tree[RVP_TREE_HEADER_BYTES + 2 * RVP_TREE_ENTRY_BYTES];
+	_Alignas(64) uint8_t log[65536];
+	_Alignas(64) uint8_t buffers[RVP_BUFFER_HEADER_BYTES + SLOTS * SLOT_BYTES];
+	size_t log_length;
+};
+
+static void make_tree(struct files *files)
+{
+	struct rvp_tree *tree = (struct rvp_tree *)files->tree;
+	struct rvp_tree_entry *entry = rvp_tree_entry_at(tree, 0);
+
+	tree->file = (struct rvp_file_header){.pid = 77, .start_ticks = 5, .begin_realtime_ns = 1};
+	rvp_file_header_seal(&tree->file, RVP_TREE_MAGIC);
+	tree->entry_count = 2;
+	tree->next_entry = 1;
+	tree->max_log_bytes = 1 << 30;
+	strcpy(tree->exe, "seed");
+	memcpy(tree->command, "seed\0arg", 9);
+	tree->command_bytes = 9;
+	*entry =
+	    (struct rvp_tree_entry){.state = RVP_ENTRY_RUNNING, .pid = 77, .start_ticks = 5, .folder = 1};
+	entry->counters.alloc_count = 3;
+	strcpy(entry->exe, "seed");
+}
+
+static void make_log(struct files *files, unsigned rounds)
+{
+	struct rvp_file_header header = {.pid = 77, .start_ticks = 5};
+	struct rvp_buffers *buffers = (struct rvp_buffers *)files->buffers;
+
+	rvp_file_header_seal(&header, RVP_LOG_MAGIC);
+	memcpy(files->log, &header, sizeof header);
+	files->log_length = sizeof header;
+	rvp_file_header_seal(&header, RVP_BUFFER_MAGIC);
+	buffers->file = header;
+	buffers->slot_bytes = SLOT_BYTES;
+	buffers->slot_count = SLOTS;
+	for (unsigned round = 0; round < rounds * SLOTS; round++) {
+		struct rvp_slot *slot = rvp_slot_at(buffers, round % SLOTS);
+
+		if (round < SLOTS)
+			slot->word = rvp_word(1, 0);
+		slot->serial = slot->tid = 77 + round % SLOTS;
+		rvp_slot_commit(slot, put_all_kinds(rvp_slot_payload(slot), round));
+		if (round + 1 < rounds * SLOTS) {
+			size_t bytes = rvp_slot_seal(slot, round % SLOTS, 0);
+
+			memcpy(files->log + files->log_length, rvp_slot_chunk(slot), bytes);
+			files->log_length += rvp_chunk_room(bytes);
+			rvp_slot_restart(slot);
+		}
+	}
+}
+
+static void put_length(uint8_t *at, size_t length)
+{
+	for (int i = 0; i < 4; i++)
+		at[i] = (uint8_t)(length >> 8 * i);
+}
+
+static void put_input(const char *folder, const char *name, const struct files *files, uint8_t flags,
+		      bool with_tree)
+{
+	static uint8_t input[FOLDER_HEAD_BYTES + sizeof *files];
+	size_t tree_length = with_tree ? sizeof files->tree : 0;
+	uint8_t *at = input + FOLDER_HEAD_BYTES;
+
+	input[0] = flags;
+	put_length(input + 1, tree_length);
+	put_length(input + 5, files->log_length);
+	put_length(input + 9, sizeof files->buffers);
+	memcpy(at, files->tree, tree_length);
+	memcpy(at + tree_length, files->log, files->log_length);
+	memcpy(at + tree_length + files->log_length, files->buffers, sizeof files->buffers);
+	put_file(folder, name, input,
+		 FOLDER_HEAD_BYTES + tree_length + files->log_length + sizeof files->buffers);
+}
+
+int main(int count, char **words)
+{
+	static struct files files, longer;
+	static const char options[] =
+	    "RVPROF_OPTIONS=mode=full,max-log=64MiB\nRVPROF_ONLY=py*,ab?\nRVPROF_PYTHON=off\n"
+	    "RVPROF_EXIT_WAIT=3\nRVPROF_MODE=sampled\nmode=fulll\nmax-log=18446744073709551616\n"
+	    "RVPROF_MAX_LOGG=1\nno-follow=\nHOME=/root";
+	uint8_t payload[8192];
+
+	if (count != 2)
+		return 2;
+	corpus = words[1];
+	put_file("decode", "all-kinds", payload, (size_t)(put_all_kinds(payload, 0) - payload));
+	put_file("decode", "empty", payload, 0);
+	put_file("decode", "long-number", "\x0d\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 11);
+	put_file("decode", "text-past-end", "\x03\x00\xff\xff\x03seed", 9);
+	make_tree(&files);
+	make_log(&files, 1);
+	make_tree(&longer);
+	make_log(&longer, 4);
+	put_input("log", "one-round", &files, FOLDER_SEAL, false);
+	put_input("log", "four-rounds", &longer, FOLDER_SEAL, false);
+	put_input("log", "unsealed", &longer, 0, false);
+	put_input("log", "no-buffers", &longer, FOLDER_SEAL | FOLDER_NO_BUFFERS, false);
+	put_input("run", "one-round", &files, FOLDER_SEAL, true);
+	put_input("run", "four-rounds", &longer, FOLDER_SEAL, true);
+	put_file("options", "usual", options, sizeof options - 1);
+	return 0;
+}
