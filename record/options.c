@@ -75,8 +75,10 @@ static bool read_flag(bool *into, struct part value)
 {
 	bool on = value.length == 0 || is(value, "1") || is(value, "on");
 
+	if (!on && !is(value, "0") && !is(value, "off"))
+		return false;
 	*into = on;
-	return on || is(value, "0") || is(value, "off");
+	return true;
 }
 
 static const struct {
@@ -165,11 +167,11 @@ static bool read_QUIET(struct rvp_options *options, struct part value)
 static bool read_COLOR(struct rvp_options *options, struct part value)
 {
 	if (is(value, "auto"))
-		options->color = RVP_COLOR_AUTO;
+		options->color = RVP_WANTS_COLOR_AUTO;
 	else if (is(value, "always"))
-		options->color = RVP_COLOR_ALWAYS;
+		options->color = RVP_WANTS_COLOR_ALWAYS;
 	else if (is(value, "never"))
-		options->color = RVP_COLOR_NEVER;
+		options->color = RVP_WANTS_COLOR_NEVER;
 	else
 		return false;
 	return true;
