@@ -23,13 +23,13 @@ enum {
 	RVP_COMPLAINT_BYTES = 320,
 };
 
-enum rvp_color { RVP_COLOR_AUTO = 0, RVP_COLOR_ALWAYS = 1, RVP_COLOR_NEVER = 2 };
+enum rvp_wants_color { RVP_WANTS_COLOR_AUTO = 0, RVP_WANTS_COLOR_ALWAYS = 1, RVP_WANTS_COLOR_NEVER = 2 };
 
 struct rvp_options {
 	enum rvp_mode mode;
 	bool python, follow, finalize, disable;
-	bool force, quiet;    /* of `run` alone */
-	enum rvp_color color; /* of `run` alone */
+	bool force, quiet;          /* of `run` alone */
+	enum rvp_wants_color color; /* of `run` alone */
 	uint32_t exit_wait_s;
 	uint64_t max_log_bytes;
 	char only[RVP_OPTION_TEXT_BYTES];    /* patterns by commas; empty: every program */

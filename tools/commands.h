@@ -41,7 +41,4 @@ struct option;
  * it stood on when it failed: argv[optind - 1]. */
 void rvp_complain_of_option(const char *command, const char *word, const struct option *options);
 
-/* Whether `name` is a built subcommand or a reserved one (rvp_command_is_reserved). */
-int rvp_command_is_known(const char *name);
-
 #endif

@@ -75,22 +75,18 @@ static void complain_of_unknown(const char *command, const char *word, size_t le
 			     command);
 }
 
-void rvp_complain_of_option(const char *command, const char *word, const struct option *options)
+void rvp_complain_of_option(const char *command, int why, const char *word, const struct option *options)
 {
 	const char *name = word + 2, *equals = strchr(word, '=');
-	const struct option *known;
-	size_t length = equals ? (size_t)(equals - name) : strlen(name);
+	size_t length = equals ? (size_t)(equals - name) : strlen(word) < 2 ? 0 : strlen(name);
 
-	if (word[0] == '-' && word[1] != '-') {
+	if (why == ':')
+		rvp_complain("option '%s' of %s needs a value", word, command);
+	else if (word[0] != '-' || word[1] != '-')
 		rvp_complain("%s does not understand '%s'; `rvprof %s --help` lists its options", command,
 			     word, command);
-		return;
-	}
-	known = option_of(name, length, options);
-	if (!known)
-		complain_of_unknown(command, name, length, options);
-	else if (known->has_arg)
-		rvp_complain("option '--%s' of %s needs a value", known->name, command);
+	else if (option_of(name, length, options))
+		rvp_complain("option '%.*s' of %s takes no value", (int)length + 2, word, command);
 	else
-		rvp_complain("option '--%s' of %s takes no value", known->name, command);
+		complain_of_unknown(command, name, length, options);
 }

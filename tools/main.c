@@ -105,11 +105,6 @@ static int print_version(void)
 	return fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
 }
 
-int rvp_command_is_known(const char *name)
-{
-	return command_of(name) || is_reserved(name);
-}
-
 int main(int argc, char **argv)
 {
 	if (argc < 2) {

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* run_finish.c: see run_finish.h. The numbers are those of summary.json, so that they agree with every other
+ * output; when it could not be written, what the watcher saw. */
+#include "tools/run_finish.h"
+
+#include "report/text_numbers.h"
+#include "tools/commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINE_BYTES = 512 };
+
+static const char *const outputs[] = {"summary.json", "memory.csv", "categories.csv", "latency.csv",
+				      "trace.json"};
+
+/* The folder as one would type it here. */
+static const char *short_path(const char *path)
+{
+	char here[RVP_FOLDER_BYTES];
+	size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+
+	return length > 1 && !strncmp(path, here, length) && path[length] == '/' ? path + length + 1 : path;
+}
+
+static uint64_t number(const json_t *object, const char *name)
+{
+	json_int_t value = json_integer_value(json_object_get(object, name));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static void say_peak(const json_t *summary, const struct rvp_run_end *end)
+{
+	char resident[RVP_NUMBER_TEXT_BYTES], live[RVP_NUMBER_TEXT_BYTES];
+	uint64_t rss_bytes = number(json_object_get(summary, "host"), "peak_rss_bytes");
+	const json_t *totals = json_object_get(summary, "totals");
+
+	if (!rss_bytes)
+		rss_bytes = end->watched.peak_rss_bytes;
+	if (!rss_bytes) /* it was over before anybody looked */
+		return;
+	rvp_text_bytes(rss_bytes, resident);
+	rvp_text_bytes(number(totals, "peak_live_bytes"), live);
+	if (json_object_get(totals, "peak_live_bytes"))
+		rvp_complain("peak: %s resident (RSS), %s in live blocks", resident, live);
+	else
+		rvp_complain("peak: %s resident (RSS)", resident);
+}
+
+static void say_what(const json_t *summary)
+{
+	const json_t *run = json_object_get(summary, "run"), *totals = json_object_get(summary, "totals");
+	char allocs[RVP_NUMBER_TEXT_BYTES], frees[RVP_NUMBER_TEXT_BYTES], processes[RVP_NUMBER_TEXT_BYTES];
+	const char *mode = json_string_value(json_object_get(run, "mode"));
+	uint64_t count = number(run, "processes");
+
+	if (!totals)
+		return;
+	rvp_complain("%s allocs and %s frees of %s process%s in %.1f s (%s mode)",
+		     rvp_text_count(number(totals, "alloc_count"), allocs),
+		     rvp_text_count(number(totals, "free_count"), frees), rvp_text_count(count, processes),
+		     count == 1 ? "" : "es", json_number_value(json_object_get(run, "duration_s")),
+		     mode ? mode : "?");
+}
+
+static void say_lost(const json_t *summary)
+{
+	const json_t *lost = json_object_get(summary, "lost");
+	char text[LINE_BYTES] = "";
+	const char *name;
+	json_t *count;
+
+	if (!number(lost, "records"))
+		return;
+	json_object_foreach(json_object_get(lost, "reasons"), name, count)
+	{
+		size_t length = strlen(text);
+
+		snprintf(text + length, sizeof text - length, "%s%s %" PRIu64, length ? ", " : "", name,
+			 (uint64_t)json_integer_value(count));
+	}
+	rvp_complain("lost: %" PRIu64 " records (%s)", number(lost, "records"), text);
+}
+
+static void say_where(const char *path)
+{
+	char file[RVP_FOLDER_BYTES + 64], text[LINE_BYTES] = "";
+	struct stat info;
+
+	for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+		size_t length = strlen(text);
+
+		snprintf(file, sizeof file, "%s/%s", path, outputs[i]);
+		if (stat(file, &info) == 0)
+			snprintf(text + length, sizeof text - length, "%s%s", length ? ", " : "", outputs[i]);
+	}
+	rvp_complain("%s/ has %s", short_path(path),
+		     *text ? text : "the records; the outputs are not written yet");
+}
+
+static json_t *read_summary(const char *folder)
+{
+	char path[RVP_FOLDER_BYTES + 64];
+
+	snprintf(path, sizeof path, "%s/summary.json", folder);
+	return json_load_file(path, 0, NULL);
+}
+
+static void say_summary(const struct rvp_run_place *place, const struct rvp_run_end *end)
+{
+	json_t *summary = read_summary(place->path);
+	const char *path = short_path(place->path);
+
+	say_peak(summary, end);
+	say_what(summary);
+	say_lost(summary);
+	say_where(place->path);
+	rvp_complain("look:  rvprof report %s", path);
+	rvp_complain("       rvprof info %s", path);
+	json_decref(summary);
+}
+
+/* The library never came to life in the program. */
+static void say_unseen(const struct rvp_run_settings *settings, const struct rvp_run_end *end)
+{
+	(void)end;
+	rvp_complain("nothing inside '%s' was recorded; `rvprof doctor %s` tells why", settings->program[0],
+		     settings->program[0]);
+}
+
+void rvp_run_finish(const struct rvp_run_settings *settings, const struct rvp_run_place *place,
+		    const struct rvp_run_end *end)
+{
+	bool unseen = atomic_load(&place->tree->next_entry) == 0 && !settings->options.disable;
+
+	if (unseen)
+		say_unseen(settings, end);
+	if (!settings->options.quiet)
+		say_summary(place, end);
+}
