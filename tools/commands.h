@@ -37,8 +37,8 @@ const char *rvp_nearest(const char *word, const char *const *names);
 
 struct option;
 
-/* After getopt_long (with opterr 0) said '?': one line with the nearest right option. `word` is the word that
- * it stood on when it failed: argv[optind - 1]. */
-void rvp_complain_of_option(const char *command, const char *word, const struct option *options);
+/* After getopt_long (opterr 0, short options that begin "+:" or ":") said `why`, '?' or ':': one line with
+ * the nearest right option. `word` is the word that it stood on when it failed: argv[optind - 1]. */
+void rvp_complain_of_option(const char *command, int why, const char *word, const struct option *options);
 
 #endif
