@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* symbols_groups.c: a table of groups by the text of their stacks (function, file, line of every frame).
+ *
+ *   (G1) Two sites are in one group if and only if their stacks are equal frame by frame; hashes only find
+ * it. (G2) Every site is in exactly one group. */
+#include "report/symbols_groups.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 29;
+}
+
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+	for (; text && *text; text++)
+		hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
+	return mix(hash, 0);
+}
+
+static uint64_t hash_of(const struct rvp_frame_list *stack)
+{
+	uint64_t hash = stack->count;
+
+	for (size_t i = 0; i < stack->count; i++) {
+		const struct rvp_frame *frame = &stack->frames[i];
+
+		hash = mix(mix_text(mix_text(hash, frame->function), frame->file), frame->line);
+	}
+	return hash;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_stack(const struct rvp_frame_list *a, const struct rvp_frame_list *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (a->frames[i].line != b->frames[i].line ||
+		    !same_text(a->frames[i].function, b->frames[i].function) ||
+		    !same_text(a->frames[i].file, b->frames[i].file))
+			return false;
+	return true;
+}
+
+/* The place in the table of the group with that stack, or where it belongs. */
+static uint32_t *place_of(const struct rvp_groups *groups, uint64_t hash, const struct rvp_frame_list *stack)
+{
+	size_t at = hash & (groups->table_room - 1);
+
+	for (; groups->table[at]; at = (at + 1) & (groups->table_room - 1)) {
+		const struct rvp_group *group = &groups->groups[groups->table[at] - 1];
+
+		if (group->hash == hash && same_stack(&group->stack, stack))
+			break;
+	}
+	return &groups->table[at];
+}
+
+static bool grow_table(struct rvp_groups *groups)
+{
+	size_t room = groups->table_room ? groups->table_room * 2 : 1024;
+	uint32_t *table;
+
+	if (groups->count * 2 < groups->table_room)
+		return true;
+	table = calloc(room, sizeof *table);
+	if (!table)
+		return false;
+	free(groups->table);
+	groups->table = table;
+	groups->table_room = room;
+	for (size_t i = 0; i < groups->count; i++) {
+		size_t at = groups->groups[i].hash & (room - 1);
+
+		while (table[at])
+			at = (at + 1) & (room - 1);
+		table[at] = (uint32_t)i + 1;
+	}
+	return true;
+}
+
+static bool grow_groups(struct rvp_groups *groups)
+{
+	size_t room = groups->room ? groups->room * 2 : 256;
+	struct rvp_group *grown;
+
+	if (groups->count < groups->room)
+		return true;
+	grown = reallocarray(groups->groups, room, sizeof *grown);
+	if (!grown)
+		return false;
+	groups->groups = grown;
+	groups->room = room;
+	return true;
+}
+
+/* A group of its own for `stack`; NULL without memory. */
+static struct rvp_group *add_group(struct rvp_groups *groups, uint64_t hash,
+				   const struct rvp_frame_list *stack)
+{
+	struct rvp_group group = {.hash = hash, .last_process = RVP_NO_PROCESS};
+	struct rvp_frame *frames = malloc((stack->count + 1) * sizeof *frames);
+
+	if (groups->moment_count)
+		group.at_moments = calloc(groups->moment_count, sizeof *group.at_moments);
+	if (!frames || (groups->moment_count && !group.at_moments) || !grow_groups(groups)) {
+		free(frames);
+		free(group.at_moments);
+		return NULL;
+	}
+	if (stack->count)
+		memcpy(frames, stack->frames, stack->count * sizeof *frames);
+	group.stack = (struct rvp_frame_list){frames, stack->count};
+	groups->groups[groups->count] = group;
+	return &groups->groups[groups->count++];
+}
+
+static void add(struct rvp_amount *sum, const struct rvp_amount *part)
+{
+	sum->bytes += part->bytes;
+	sum->count += part->count;
+}
+
+static void add_site(struct rvp_group *group, const struct rvp_site *site, size_t moment_count)
+{
+	add(&group->allocated, &site->allocated);
+	add(&group->temporary, &site->temporary);
+	add(&group->at_peak, &site->at_peak);
+	add(&group->at_end, &site->at_end);
+	for (size_t i = 0; i < moment_count && site->at_moments; i++)
+		add(&group->at_moments[i], &site->at_moments[i]);
+	group->is_estimate |= site->is_estimate;
+	if (site->largest_bytes > group->largest_bytes)
+		group->largest_bytes = site->largest_bytes;
+	if (site->process != group->last_process) /* sites_by_process */
+		group->process_count++;
+	group->last_process = site->process;
+}
+
+static bool take_site(struct rvp_groups *groups, struct rvp_stacks *stacks, const struct rvp_site *site)
+{
+	struct rvp_frame_list stack = rvp_stacks_of(stacks, site);
+	uint64_t hash = hash_of(&stack);
+	struct rvp_group *group;
+	uint32_t *place;
+
+	if (!grow_table(groups))
+		return false;
+	place = place_of(groups, hash, &stack);
+	if (*place) {
+		group = &groups->groups[*place - 1];
+	} else {
+		group = add_group(groups, hash, &stack);
+		if (!group)
+			return false;
+		*place = (uint32_t)groups->count;
+	}
+	add_site(group, site, groups->moment_count);
+	return true;
+}
+
+struct place {
+	uint32_t process, site;
+};
+
+static int by_process(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return a->site < b->site ? -1 : a->site > b->site;
+}
+
+/* The sites by process, so that add_site can count processes. NULL without memory. */
+static struct place *sites_by_process(const struct rvp_analysis *answer)
+{
+	struct place *places = malloc((answer->site_count + 1) * sizeof *places);
+
+	for (size_t i = 0; places && i < answer->site_count; i++)
+		places[i] = (struct place){answer->sites[i].process, (uint32_t)i};
+	if (places && answer->site_count)
+		qsort(places, answer->site_count, sizeof *places, by_process);
+	return places;
+}
+
+struct rvp_status rvp_groups_make(struct rvp_groups *groups, struct rvp_stacks *stacks,
+				  const struct rvp_analysis *answer, size_t moment_count)
+{
+	struct place *places = sites_by_process(answer);
+	bool is_good = places != NULL;
+
+	*groups = (struct rvp_groups){.moment_count = moment_count};
+	for (size_t i = 0; is_good && i < answer->site_count; i++)
+		is_good = take_site(groups, stacks, &answer->sites[places[i].site]);
+	free(places);
+	if (is_good)
+		return RVP_OK;
+	rvp_groups_free(groups);
+	return rvp_fail("name the call stacks", NULL, ENOMEM);
+}
+
+void rvp_groups_free(struct rvp_groups *groups)
+{
+	for (size_t i = 0; i < groups->count; i++) {
+		free((void *)groups->groups[i].stack.frames);
+		free(groups->groups[i].at_moments);
+	}
+	free(groups->groups);
+	free(groups->table);
+	*groups = (struct rvp_groups){0};
+}
+
+static struct rvp_change growth_of(const struct rvp_groups *groups, const struct rvp_group *group)
+{
+	const struct rvp_amount *first = &group->at_moments[0];
+	const struct rvp_amount *last = &group->at_moments[groups->moment_count - 1];
+
+	return (struct rvp_change){(int64_t)(last->bytes - first->bytes),
+				   (int64_t)(last->count - first->count)};
+}
+
+struct rvp_change rvp_group_amount(const struct rvp_groups *groups, const struct rvp_group *group,
+				   enum rvp_measure measure)
+{
+	const struct rvp_amount *amount = NULL;
+
+	switch (measure) {
+	case RVP_AT_PEAK: amount = &group->at_peak; break;
+	case RVP_AT_END: amount = &group->at_end; break;
+	case RVP_ALLOCATED:
+	case RVP_ALLOCATED_COUNT: amount = &group->allocated; break;
+	case RVP_TEMPORARY: amount = &group->temporary; break;
+	case RVP_AT_MOMENT: amount = groups->moment_count ? &group->at_moments[0] : NULL; break;
+	case RVP_GROWTH:
+		if (groups->moment_count)
+			return growth_of(groups, group);
+		break;
+	case RVP_MEASURE_COUNT: break;
+	}
+	if (!amount)
+		return (struct rvp_change){0};
+	return (struct rvp_change){(int64_t)amount->bytes, (int64_t)amount->count};
+}
+
+struct ranked {
+	int64_t first, second;
+	const struct rvp_group *group;
+	uint32_t number;
+};
+
+static int by_name(const struct rvp_frame_list *a, const struct rvp_frame_list *b)
+{
+	for (size_t i = 0; i < a->count && i < b->count; i++) {
+		int order = strcmp(a->frames[i].function, b->frames[i].function);
+
+		if (order)
+			return order;
+		if (a->frames[i].line != b->frames[i].line)
+			return a->frames[i].line < b->frames[i].line ? -1 : 1;
+	}
+	return a->count < b->count ? -1 : a->count > b->count;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+	const struct ranked *a = left, *b = right;
+
+	if (a->first != b->first)
+		return a->first > b->first ? -1 : 1;
+	if (a->second != b->second)
+		return a->second > b->second ? -1 : 1;
+	return by_name(&a->group->stack, &b->group->stack);
+}
+
+uint32_t *rvp_groups_by(const struct rvp_groups *groups, enum rvp_measure measure, size_t *count)
+{
+	bool by_count = measure == RVP_ALLOCATED_COUNT || measure == RVP_TEMPORARY;
+	struct ranked *ranked = malloc((groups->count + 1) * sizeof *ranked);
+	uint32_t *order = malloc((groups->count + 1) * sizeof *order);
+	size_t kept = 0;
+
+	for (size_t i = 0; ranked && order && i < groups->count; i++) {
+		struct rvp_change amount = rvp_group_amount(groups, &groups->groups[i], measure);
+
+		if (!amount.bytes && !amount.count)
+			continue;
+		ranked[kept++] =
+		    (struct ranked){by_count ? amount.count : amount.bytes,
+				    by_count ? amount.bytes : amount.count, &groups->groups[i], (uint32_t)i};
+	}
+	if (ranked && order && kept)
+		qsort(ranked, kept, sizeof *ranked, by_rank);
+	for (size_t i = 0; ranked && order && i < kept; i++)
+		order[i] = ranked[i].number;
+	*count = kept;
+	if (!ranked) {
+		free(order);
+		order = NULL;
+	}
+	free(ranked);
+	return order;
+}
+
+void rvp_frame_text(const struct rvp_frame *frame, char *text, size_t text_bytes)
+{
+	if (frame->file && frame->line)
+		snprintf(text, text_bytes, "%s (%s:%u)", frame->function, frame->file, frame->line);
+	else if (frame->file)
+		snprintf(text, text_bytes, "%s (%s)", frame->function, frame->file);
+	else if (frame->module && frame->kind == RVP_FRAME_FUNCTION)
+		snprintf(text, text_bytes, "%s [%s]", frame->function, rvp_symbols_base_name(frame->module));
+	else
+		snprintf(text, text_bytes, "%s", frame->function);
+}

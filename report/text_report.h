@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* text_report.h: the answers of an analysis as text for a terminal or a pipe, a section a function.
+ *
+ * Rules
+ *   - A figure that is an estimate has a "±" behind it; with its 95 % error where that is known.
+ *   - What was not measured is left out, never 0.
+ *   - Text from the program goes through rvp_print_safely.
+ */
+#ifndef RVP_TEXT_REPORT_H
+#define RVP_TEXT_REPORT_H
+
+#include "report/symbols_groups.h"
+#include "report/text_style.h"
+
+/* A moment that was asked for. */
+struct rvp_asked_moment {
+	const char *text; /* as asked: "peak", "12.5s" */
+	uint64_t ns;
+};
+
+struct rvp_view {
+	FILE *out;
+	struct rvp_style style;
+	const struct rvp_run *run;
+	const struct rvp_analysis *answer;
+	const struct rvp_groups *groups;
+	const struct rvp_symbols *symbols;
+	unsigned top_count;   /* call stacks a list */
+	unsigned frame_count; /* lines a call stack */
+	struct rvp_asked_moment moments[2];
+	size_t moment_count; /* 1: live then; 2: growth between them */
+};
+
+/* All sections. */
+void rvp_text_report(const struct rvp_view *view);
+
+/* Single sections. */
+void rvp_text_run(const struct rvp_view *view);    /* what ran and how it ended */
+void rvp_text_totals(const struct rvp_view *view); /* peak, totals, end */
+void rvp_text_sites(const struct rvp_view *view, enum rvp_measure measure);
+void rvp_text_processes(const struct rvp_view *view); /* nothing for a single one */
+void rvp_text_cost(const struct rvp_view *view);
+void rvp_text_lost(const struct rvp_view *view);
+void rvp_text_names(const struct rvp_view *view); /* why names are missing; nothing when they are not */
+
+/* Shared by the sections. */
+void rvp_text_title(const struct rvp_view *view, const char *title);
+void rvp_text_stack(const struct rvp_view *view, const struct rvp_frame_list *stack);
+
+/* How the program ended, "exit status 0", "killed by signal 9 (Killed)", into `text`. */
+void rvp_text_ending(const struct rvp_run *run, char *text, size_t text_bytes);
+void rvp_text_process_ending(const struct rvp_process *process, char *text, size_t text_bytes);
+
+/* The last image of the program that was started, past its execs; NULL in an empty run. */
+const struct rvp_process *rvp_last_root(const struct rvp_run *run);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* text_stack.c: a call stack in a few lines: function left, file and line right.
+ *
+ * Lists are read for "who wanted this memory", so plumbing (allocators' wrappers, insides of containers, the
+ * interpreter's way of calling) and what every stack ends in are skipped where other frames are left. */
+#include "report/text_report.h"
+
+#include <string.h>
+
+enum { INDENT = 6, FUNCTION_COLUMNS = 40, GAP = 2, PATH_COLUMNS_MIN = 16 };
+
+static bool is_shown(const struct rvp_frame *frame)
+{
+	return !rvp_function_is_plumbing(frame->function) && !rvp_function_is_entry(frame->function);
+}
+
+static size_t shown_count(const struct rvp_frame_list *stack)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < stack->count; i++)
+		count += is_shown(&stack->frames[i]);
+	return count;
+}
+
+/* Where it is, "file:line" or "[library]"; NULL when the function's text says all. */
+static const char *place_of(const struct rvp_frame *frame, char *text, size_t text_bytes)
+{
+	if (frame->file && frame->line)
+		snprintf(text, text_bytes, "%s:%u", frame->file, frame->line);
+	else if (frame->file)
+		snprintf(text, text_bytes, "%s", frame->file);
+	else if (frame->module && frame->kind == RVP_FRAME_FUNCTION)
+		snprintf(text, text_bytes, "[%s]", rvp_symbols_base_name(frame->module));
+	else
+		return NULL;
+	return text;
+}
+
+static void print_spaces(FILE *out, unsigned count)
+{
+	fprintf(out, "%*s", (int)count, "");
+}
+
+static void print_frame(const struct rvp_view *view, const struct rvp_frame *frame)
+{
+	char text[4200];
+	const char *place = place_of(frame, text, sizeof text);
+	unsigned width = view->style.width ? view->style.width - INDENT : 0;
+	unsigned place_columns = place ? rvp_text_columns(place) : 0, room = width, columns;
+	enum rvp_ink ink = frame->kind == RVP_FRAME_PYTHON ? RVP_INK_PYTHON : RVP_INK_PLAIN;
+
+	if (width && place) { /* the function has its column, and more where the place leaves it */
+		room = width > place_columns + GAP ? width - place_columns - GAP : 0;
+		if (room < FUNCTION_COLUMNS)
+			room = FUNCTION_COLUMNS < width - GAP - PATH_COLUMNS_MIN
+				   ? FUNCTION_COLUMNS
+				   : width - GAP - PATH_COLUMNS_MIN;
+	}
+	print_spaces(view->out, INDENT);
+	fputs(rvp_style_on(&view->style, ink), view->out);
+	columns = rvp_print_safely(view->out, frame->function, room);
+	fputs(rvp_style_off(&view->style, ink), view->out);
+	if (place) {
+		print_spaces(view->out, columns < FUNCTION_COLUMNS ? FUNCTION_COLUMNS - columns + GAP : GAP);
+		if (columns < FUNCTION_COLUMNS)
+			columns = FUNCTION_COLUMNS;
+		fputs(rvp_style_on(&view->style, RVP_INK_DIM), view->out);
+		rvp_print_safely_end(view->out, place, width ? width - columns - GAP : 0);
+		fputs(rvp_style_off(&view->style, RVP_INK_DIM), view->out);
+	}
+	fputc('\n', view->out);
+}
+
+static void print_left(const struct rvp_view *view, size_t left)
+{
+	print_spaces(view->out, INDENT);
+	fprintf(view->out, "%s... and %zu more%s\n", rvp_style_on(&view->style, RVP_INK_DIM), left,
+		rvp_style_off(&view->style, RVP_INK_DIM));
+}
+
+void rvp_text_stack(const struct rvp_view *view, const struct rvp_frame_list *stack)
+{
+	size_t all = shown_count(stack), printed = 0;
+	bool has_only_plumbing = all == 0;
+
+	if (!stack->count) {
+		print_spaces(view->out, INDENT);
+		fputs("[no call stack was recorded]\n", view->out);
+		return;
+	}
+	if (has_only_plumbing)
+		all = stack->count;
+	for (size_t i = 0; i < stack->count && printed < view->frame_count; i++) {
+		if (!has_only_plumbing && !is_shown(&stack->frames[i]))
+			continue;
+		print_frame(view, &stack->frames[i]);
+		printed++;
+	}
+	if (all > printed)
+		print_left(view, all - printed);
+}
