@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* life_check.c: holds a run's raw files against what its programs counted themselves (shadow.h).
+ *
+ * For every process image that has a shadow record and allocated something:
+ *   (L1) the tree has an entry of that pid, program and kind of birth, in the same order;
+ *   (L2) the exact counters lie between `done` and `begun`; with quiet threads that is equality;
+ *   (L3) in full mode the records do too, and no record is said to be lost. With --lossy (a full disk, a
+ * limit, a sandbox) records may be fewer, by no more than the losses that are counted, and some must be
+ * counted; (L4) torn, missing and broken chunks: none. Prints the sums, so that a script can hold
+ * summary.json against them.
+ *
+ * Usage: life_check [--lossy] [--counters-only] SHADOW RUN_FOLDER
+ */
+#include "tests/life/run_ledger.h"
+#include "tests/life/shadow.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static bool lossy, counters_only;
+static unsigned failures;
+
+static void check(const struct shadow_record *record, const char *what, uint64_t least, uint64_t ours,
+		  uint64_t most)
+{
+	if (ours >= least && ours <= most)
+		return;
+	failures++;
+	printf("not ok: pid %u (%s%s): %s: the program counted %llu to %llu, the run says %llu\n",
+	       record->pid, record->program, record->is_fork ? ", by fork" : "", what,
+	       (unsigned long long)least, (unsigned long long)most, (unsigned long long)ours);
+}
+
+#define CHECK(record, field, ours) check(record, #field, (record)->done.field, ours, (record)->begun.field)
+
+static void check_counters(const struct shadow_record *record, const struct rvp_counters *counters)
+{
+	if (counters->early_count) {
+		/* What came before our constructor is one number for all. */
+		check(record, "allocs + frees, early ones included", record->done.allocs + record->done.frees,
+		      counters->alloc_count + counters->free_count + counters->early_count,
+		      record->begun.allocs + record->begun.frees);
+		return;
+	}
+	CHECK(record, allocs, counters->alloc_count);
+	CHECK(record, frees, counters->free_count);
+	CHECK(record, alloc_bytes, counters->alloc_bytes);
+	CHECK(record, alloc_usable_bytes, counters->alloc_usable_bytes);
+	CHECK(record, free_usable_bytes, counters->free_usable_bytes);
+}
+
+static uint64_t less_early(uint64_t count, uint64_t early)
+{
+	return count > early ? count - early : 0;
+}
+
+static void check_records(const struct shadow_record *record, const struct ledger_process *process)
+{
+	const struct ledger_events *events = &process->events;
+	uint64_t early = process->counters.early_count, lost = process->lost_records;
+
+	check(record, "torn chunks", 0, process->torn_chunks, 0);
+	check(record, "missing chunks", 0, process->missing_chunks, 0);
+	check(record, "broken chunks", 0, process->broken_chunks, 0);
+	if (counters_only)
+		return;
+	if (!lossy)
+		check(record, "lost records", 0, lost, 0);
+	early += lossy ? lost : 0;
+	check(record, "records of allocs", less_early(record->done.allocs, early), events->allocs,
+	      record->begun.allocs);
+	check(record, "records of frees", less_early(record->done.frees, early), events->frees,
+	      record->begun.frees);
+	if (!early)
+		check(record, "bytes in records", record->done.alloc_bytes, events->alloc_bytes,
+		      record->begun.alloc_bytes);
+}
+
+/* The entry for the shadow record: same pid, program and birth, and not taken by an earlier record. */
+static const struct ledger_process *entry_of(const struct ledger *ledger, const struct shadow_record *record,
+					     bool *taken)
+{
+	for (size_t i = 0; i < ledger->count; i++) {
+		const struct ledger_process *process = &ledger->processes[i];
+
+		if (!taken[i] && process->pid == record->pid && process->is_fork == record->is_fork) {
+			taken[i] = true;
+			return process;
+		}
+	}
+	return NULL;
+}
+
+static void check_process(const struct ledger *ledger, const struct shadow_record *record, bool *taken)
+{
+	const struct ledger_process *process = entry_of(ledger, record, taken);
+
+	if (!process) {
+		if (record->done.allocs + record->done.frees)
+			check(record, "entries in the table of processes", 1, 0, 1);
+		return;
+	}
+	check_counters(record, &process->counters);
+	if (process->mode == RVP_MODE_FULL)
+		check_records(record, process);
+}
+
+static struct shadow_file *open_shadow(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *map =
+	    fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(struct shadow_file), PROT_READ, MAP_SHARED, fd, 0);
+
+	if (map == MAP_FAILED) {
+		perror(path);
+		exit(2);
+	}
+	return map;
+}
+
+static uint64_t counted_losses(const struct ledger *ledger)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < ledger->count; i++)
+		sum += ledger->processes[i].lost_records;
+	for (int i = 0; i < RVP_LOSS_COUNT; i++)
+		sum += rvp_loss_is_whole[i] ? ledger->loss[i] : 0;
+	return sum;
+}
+
+static void print_sums(const struct ledger *ledger, uint32_t images)
+{
+	struct rvp_counters sum = {0};
+
+	for (size_t i = 0; i < ledger->count; i++)
+		rvp_counters_sum(&sum, &ledger->processes[i].counters);
+	printf("%s: images %u entries %zu alloc_count %llu free_count %llu alloc_bytes %llu lost %llu\n",
+	       failures ? "not ok" : "ok", images, ledger->count, (unsigned long long)sum.alloc_count,
+	       (unsigned long long)sum.free_count, (unsigned long long)sum.alloc_bytes,
+	       (unsigned long long)counted_losses(ledger));
+}
+
+int main(int count, char **words)
+{
+	struct shadow_file *shadow;
+	struct rvp_status status;
+	struct ledger ledger;
+	char line[512];
+	bool *taken;
+	int at = 1;
+
+	for (; at < count && words[at][0] == '-'; at++) {
+		lossy |= !strcmp(words[at], "--lossy");
+		counters_only |= !strcmp(words[at], "--counters-only");
+	}
+	if (count - at != 2) {
+		fprintf(stderr, "usage: life_check [--lossy] [--counters-only] SHADOW RUN_FOLDER\n");
+		return 2;
+	}
+	shadow = open_shadow(words[at]);
+	status = ledger_read(&ledger, words[at + 1]);
+	if (rvp_failed(status)) {
+		printf("not ok: %s\n", rvp_status_line(&status, line, sizeof line));
+		return 1;
+	}
+	taken = calloc(ledger.count + 1, sizeof *taken);
+	for (uint32_t i = 0; i < shadow->next && i < SHADOW_RECORDS; i++)
+		check_process(&ledger, &shadow->records[i], taken);
+	if (lossy && !counted_losses(&ledger)) {
+		failures++;
+		printf("not ok: nothing was lost, or a loss was not counted\n");
+	}
+	print_sums(&ledger, shadow->next);
+	free(taken);
+	ledger_free(&ledger);
+	return failures ? 1 : 0;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* shadow.c: see shadow.h. Linked into programs under test.
+ *
+ * The file is opened, mapped and closed by system calls, so that no hook sees it. A page that the kernel
+ * wipes on fork tells a child by any kind of fork from its parent; a child of vfork shares the page and the
+ * record.
+ */
+#include "tests/life/shadow.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static struct shadow_file *file;
+static struct shadow_record *_Atomic *mine; /* alone on a page that is wiped on fork */
+static _Atomic int opened;                  /* 0, 1: being opened, 2 */
+static struct shadow_record nowhere;
+
+#define REAL(name)                     \
+	static __typeof__(name) *real; \
+	if (!real)                     \
+	real = (__typeof__(name) *)(uintptr_t)dlsym(RTLD_NEXT, #name)
+
+static void *map(size_t bytes, int flags, int fd)
+{
+	long at = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	return at == -1 ? NULL : (void *)at;
+}
+
+static const char *shadow_path(void)
+{
+	static const char name[] = "RVP_SHADOW=";
+
+	for (char **word = environ; word && *word; word++) {
+		size_t i = 0;
+
+		while (name[i] && (*word)[i] == name[i])
+			i++;
+		if (!name[i])
+			return *word + i;
+	}
+	return NULL;
+}
+
+static void open_file(void)
+{
+	const char *path = shadow_path();
+	int error = errno, first = 0;
+
+	if (!path || !atomic_compare_exchange_strong(&opened, &first, 1))
+		return;
+
+	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0);
+
+	if (fd >= 0) {
+		mine = map(4096, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		file = map(sizeof *file, MAP_SHARED, (int)fd);
+		syscall(SYS_close, (int)fd);
+		if (mine)
+			syscall(SYS_madvise, mine, 4096, MADV_WIPEONFORK);
+	}
+	atomic_store(&opened, 2);
+	errno = error;
+}
+
+/* Only the first event of a process comes here, and then one thread at a time: a second thread is made by a
+ * pthread_create, which allocates. */
+static struct shadow_record *claim(void)
+{
+	static bool claimed_once;
+	uint32_t number = atomic_fetch_add(&file->next, 1);
+	struct shadow_record *record = number < SHADOW_RECORDS ? &file->records[number] : &nowhere;
+
+	record->is_fork = claimed_once;
+	claimed_once = true;
+	for (size_t i = 0; program_invocation_short_name && i + 1 < sizeof record->program; i++)
+		if (!(record->program[i] = program_invocation_short_name[i]))
+			break;
+	atomic_store(&record->pid, (uint32_t)syscall(SYS_getpid));
+	atomic_store(mine, record);
+	return record;
+}
+
+static struct shadow_record *record_here(void)
+{
+	if (atomic_load(&opened) == 0)
+		open_file();
+	if (!file || !mine)
+		return &nowhere;
+
+	struct shadow_record *record = atomic_load(mine);
+
+	return record ? record : claim();
+}
+
+struct shadow_record *shadow_mine(void)
+{
+	struct shadow_record *record = record_here();
+
+	return record == &nowhere ? NULL : record;
+}
+
+/* Every image has a record, and its name: before main, libc may not have known it yet. */
+__attribute__((constructor)) static void introduce(void)
+{
+	struct shadow_record *record = shadow_mine();
+
+	for (size_t i = 0; record && i + 1 < sizeof record->program; i++)
+		if (!(record->program[i] = program_invocation_short_name[i]))
+			break;
+}
+
+static void add(_Atomic uint64_t *count, uint64_t more)
+{
+	atomic_fetch_add_explicit(count, more, memory_order_relaxed);
+}
+
+static void begin_alloc(struct shadow_record *record, size_t bytes)
+{
+	add(&record->begun.allocs, 1);
+	add(&record->begun.alloc_bytes, bytes);
+}
+
+/* `block` NULL: it failed, and nothing is counted after all. */
+static void end_alloc(struct shadow_record *record, size_t bytes, void *block)
+{
+	size_t usable = block ? malloc_usable_size(block) : 0;
+
+	if (!block) {
+		add(&record->begun.allocs, (uint64_t)-1);
+		add(&record->begun.alloc_bytes, -(uint64_t)bytes);
+		return;
+	}
+	add(&record->begun.alloc_usable_bytes, usable);
+	add(&record->done.allocs, 1);
+	add(&record->done.alloc_bytes, bytes);
+	add(&record->done.alloc_usable_bytes, usable);
+}
+
+static void count_free(struct shadow_counts *counts, size_t usable)
+{
+	add(&counts->frees, 1);
+	add(&counts->free_usable_bytes, usable);
+}
+
+#define COUNTED_ALLOC(bytes, call)                    \
+	struct shadow_record *record = record_here(); \
+	begin_alloc(record, bytes);                   \
+	void *block = call;                           \
+	int error = errno;                            \
+	end_alloc(record, bytes, block);              \
+	errno = error;                                \
+	return block
+
+void *malloc(size_t bytes)
+{
+	REAL(malloc);
+	COUNTED_ALLOC(bytes, real(bytes));
+}
+
+void *calloc(size_t count, size_t each)
+{
+	REAL(calloc);
+	COUNTED_ALLOC(count * each, real(count, each));
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+	REAL(aligned_alloc);
+	COUNTED_ALLOC(bytes, real(alignment, bytes));
+}
+
+void *memalign(size_t alignment, size_t bytes)
+{
+	REAL(memalign);
+	COUNTED_ALLOC(bytes, real(alignment, bytes));
+}
+
+void *valloc(size_t bytes)
+{
+	REAL(valloc);
+	COUNTED_ALLOC(bytes, real(bytes));
+}
+
+void *pvalloc(size_t bytes)
+{
+	REAL(pvalloc);
+	COUNTED_ALLOC(bytes, real(bytes));
+}
+
+int posix_memalign(void **block, size_t alignment, size_t bytes)
+{
+	REAL(posix_memalign);
+	struct shadow_record *record = record_here();
+	int error;
+
+	begin_alloc(record, bytes);
+	error = real(block, alignment, bytes);
+	end_alloc(record, bytes, error ? NULL : *block);
+	return error;
+}
+
+void free(void *block)
+{
+	REAL(free);
+	struct shadow_record *record = record_here();
+	size_t usable = block ? malloc_usable_size(block) : 0;
+
+	if (block)
+		count_free(&record->begun, usable);
+	real(block);
+	if (block)
+		count_free(&record->done, usable);
+}
+
+static void *counted_realloc(void *old, size_t bytes, void *(*real)(void *, size_t, size_t), size_t a,
+			     size_t b)
+{
+	struct shadow_record *record = record_here();
+	size_t usable = old ? malloc_usable_size(old) : 0;
+	bool frees;
+	void *block;
+	int error;
+
+	if (old)
+		count_free(&record->begun, usable);
+	begin_alloc(record, bytes);
+	block = real(old, a, b);
+	error = errno;
+	frees = old && (block || bytes == 0); /* glibc's realloc(p, 0) frees and gives NULL */
+	end_alloc(record, bytes, block);
+	if (frees)
+		count_free(&record->done, usable);
+	else if (old) {
+		add(&record->begun.frees, (uint64_t)-1);
+		add(&record->begun.free_usable_bytes, -(uint64_t)usable);
+	}
+	errno = error;
+	return block;
+}
+
+static void *next_realloc(void *old, size_t bytes, size_t unused)
+{
+	REAL(realloc);
+	(void)unused;
+	return real(old, bytes);
+}
+
+static void *next_reallocarray(void *old, size_t count, size_t each)
+{
+	REAL(reallocarray);
+	return real(old, count, each);
+}
+
+void *realloc(void *old, size_t bytes)
+{
+	return counted_realloc(old, bytes, next_realloc, bytes, 0);
+}
+
+void *reallocarray(void *old, size_t count, size_t each)
+{
+	return counted_realloc(old, count * each, next_reallocarray, count, each);
+}
