@@ -163,44 +163,40 @@ const char *rvp_elf_needs(const struct rvp_elf *elf, const char *prefix)
 	return NULL;
 }
 
-bool rvp_elf_has_flags(const struct rvp_elf *elf, int64_t tag, uint64_t flags)
+/* Whether the symbol table `section` has `name`, defined or not. */
+static bool table_has(const struct rvp_elf *elf, const Elf64_Shdr *section, const Elf64_Shdr *all,
+		      const char *name, bool defined)
 {
-	return dynamic_value(elf, tag) & flags;
-}
-
-static bool table_defines(const struct rvp_elf *elf, const Elf64_Shdr *section, const Elf64_Shdr *all,
-			  const char *name)
-{
-	const Elf64_Sym *symbol =
-	    at(elf, section->sh_offset, section->sh_size / sizeof *symbol, sizeof *symbol);
+	size_t count = section->sh_size / sizeof(Elf64_Sym);
+	const Elf64_Sym *symbol = at(elf, section->sh_offset, count, sizeof *symbol);
 	const Elf64_Shdr *names = section->sh_link < header(elf)->e_shnum ? &all[section->sh_link] : NULL;
 	const char *texts = names ? at(elf, names->sh_offset, names->sh_size, 1) : NULL;
 
-	for (size_t i = 0; symbol && texts && i < section->sh_size / sizeof *symbol; i++) {
+	for (size_t i = 0; symbol && texts && i < count; i++) {
 		const char *text = text_at(texts, names->sh_size, symbol[i].st_name);
 
-		if (symbol[i].st_shndx != SHN_UNDEF && text && !strcmp(text, name))
+		if ((symbol[i].st_shndx != SHN_UNDEF) == defined && text && !strcmp(text, name))
 			return true;
 	}
 	return false;
 }
 
-static bool defined_in(const struct rvp_elf *elf, const char *name, uint32_t type)
+static bool has_symbol(const struct rvp_elf *elf, const char *name, uint32_t type, bool defined)
 {
-	const Elf64_Shdr *section = elf->shape == RVP_ELF_64 ? sections(elf) : NULL;
+	const Elf64_Shdr *all = elf->shape == RVP_ELF_64 ? sections(elf) : NULL;
 
-	for (int i = 0; section && i < header(elf)->e_shnum; i++)
-		if (section[i].sh_type == type && table_defines(elf, &section[i], section, name))
+	for (int i = 0; all && i < header(elf)->e_shnum; i++)
+		if (all[i].sh_type == type && table_has(elf, &all[i], all, name, defined))
 			return true;
 	return false;
 }
 
 bool rvp_elf_defines(const struct rvp_elf *elf, const char *name)
 {
-	return defined_in(elf, name, SHT_DYNSYM) || defined_in(elf, name, SHT_SYMTAB);
+	return has_symbol(elf, name, SHT_DYNSYM, true) || has_symbol(elf, name, SHT_SYMTAB, true);
 }
 
-bool rvp_elf_exports(const struct rvp_elf *elf, const char *name)
+bool rvp_elf_imports(const struct rvp_elf *elf, const char *name)
 {
-	return defined_in(elf, name, SHT_DYNSYM);
+	return has_symbol(elf, name, SHT_DYNSYM, false);
 }

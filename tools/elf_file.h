@@ -38,13 +38,10 @@ const char *rvp_elf_needed(const struct rvp_elf *elf, size_t number);
 /* The DT_NEEDED name that begins with `prefix`, or NULL. */
 const char *rvp_elf_needs(const struct rvp_elf *elf, const char *prefix);
 
-/* Whether DT_FLAGS_1 or DT_FLAGS has these bits. */
-bool rvp_elf_has_flags(const struct rvp_elf *elf, int64_t tag, uint64_t flags);
-
 /* Whether a symbol of this name is defined in the file (.dynsym or .symtab). */
 bool rvp_elf_defines(const struct rvp_elf *elf, const char *name);
 
-/* Whether .dynsym defines it: then it comes before ours for every module. */
-bool rvp_elf_exports(const struct rvp_elf *elf, const char *name);
+/* Whether it is asked for from other files (.dynsym, undefined). */
+bool rvp_elf_imports(const struct rvp_elf *elf, const char *name);
 
 #endif
