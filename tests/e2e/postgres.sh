@@ -10,7 +10,9 @@ as=
 if [ "$(id -u)" = 0 ]; then
 	need setpriv
 	as="setpriv --reuid=nobody --regid=nogroup --clear-groups"
-	mkdir ours && cp "$RVPROF_LIB" ours/ && RVPROF_LIB=$PWD/ours/$(basename "$RVPROF_LIB")
+	mkdir -p ours/preload ours/tools && cp "$RVPROF_LIB" ours/preload/ && cp "$RVPROF_TOOL" ours/tools/ ||
+		fail "cannot copy the library"
+	RVPROF_LIB=$PWD/ours/preload/$(basename "$RVPROF_LIB")
 	chown -R nobody . && chmod 755 .
 fi
 export HOME="$PWD" PGHOST="$PWD" PGUSER=bench PGDATABASE=postgres TZ=UTC
