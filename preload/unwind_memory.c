@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/unwind_memory.h"
+
+#include "preload/arch/x86_64/syscall.h"
+#include "preload/arch/x86_64/unwind.h"
+#include "preload/process.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+bool rvp_memory_probe(uint64_t address)
+{
+	if (atomic_load_explicit(&rvp_process.locked, memory_order_relaxed) ||
+	    address < RVP_MEMORY_PAGE_BYTES || address >= RVP_ADDRESS_END)
+		return false;
+	return rvp_syscall6(SYS_rt_sigprocmask, -1, (long)(address & ~7ul), 0, 8, 0, 0) == -EINVAL;
+}
+
+static bool page_is_good(struct rvp_memory *memory, uint64_t address)
+{
+	uint64_t page = address / RVP_MEMORY_PAGE_BYTES;
+
+	for (int i = 0; i < RVP_MEMORY_PAGES; i++)
+		if (memory->pages[i] == page && page)
+			return true;
+	if (!rvp_memory_probe(address))
+		return false;
+	memory->pages[memory->next++ % RVP_MEMORY_PAGES] = page;
+	return true;
+}
+
+bool rvp_memory_word_elsewhere(struct rvp_memory *memory, uint64_t address, uint64_t *word)
+{
+	if (address & 7 || !page_is_good(memory, address))
+		return false;
+	*word = *(const uint64_t *)address;
+	return true;
+}
+
+bool rvp_memory_bytes(struct rvp_memory *memory, uint64_t address, void *to, uint64_t length)
+{
+	uint64_t end = address + length;
+
+	if (!length || end < address || end > RVP_ADDRESS_END)
+		return !length;
+	if (address < memory->low || end > memory->high)
+		for (uint64_t at = address & ~(RVP_MEMORY_PAGE_BYTES - 1ul); at < end;
+		     at += RVP_MEMORY_PAGE_BYTES)
+			if (!page_is_good(memory, at))
+				return false;
+	memcpy(to, (const void *)address, length);
+	return true;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* unwind_memory.h: reads of the program's memory that never fault.
+ *
+ * A walk reads its own stack between the stack pointer and the stack's end directly. Any other address is
+ * asked of the kernel first: rt_sigprocmask with an impossible `how` copies eight bytes in and then refuses,
+ * so that EFAULT means unreadable and EINVAL readable, nothing changes, and nearly every sandbox lets it
+ * pass.
+ *
+ *   (M1) A word is read only inside [low, high) or on a page that answered within this view's life.
+ *   (M2) When the process is locked in (seccomp) the kernel is not asked, and whatever is outside [low, high)
+ * is unreadable.
+ */
+#ifndef RVP_UNWIND_MEMORY_H
+#define RVP_UNWIND_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RVP_MEMORY_PAGES = 8, RVP_MEMORY_PAGE_BYTES = 4096 };
+
+struct rvp_memory {
+	uint64_t low, high;               /* read directly */
+	uint64_t pages[RVP_MEMORY_PAGES]; /* numbers of readable pages; 0: none */
+	uint32_t next;
+};
+
+/* Whether the 8 bytes at `address` (aligned to 8) can be read now. */
+bool rvp_memory_probe(uint64_t address);
+
+/* The word at `address` by way of the pages; false: misaligned or unreadable. */
+bool rvp_memory_word_elsewhere(struct rvp_memory *memory, uint64_t address, uint64_t *word);
+
+/* `length` bytes, of any alignment; false: not all readable, and `to` is not touched. */
+bool rvp_memory_bytes(struct rvp_memory *memory, uint64_t address, void *to, uint64_t length);
+
+/* Reads as above for a view without a direct range; nothing stays known. */
+static inline bool rvp_memory_word(struct rvp_memory *memory, uint64_t address, uint64_t *word)
+{
+	if (__builtin_expect(address >= memory->low && address + 8 <= memory->high && !(address & 7), 1)) {
+		*word = *(const uint64_t *)address;
+		return true;
+	}
+	return rvp_memory_word_elsewhere(memory, address, word);
+}
+
+#endif
