@@ -35,14 +35,15 @@ struct rvp_site {
 	uint64_t largest_bytes;        /* the largest single block */
 	/* While the pass goes on. */
 	struct rvp_amount live;
-	uint32_t peak_seen;
+	uint64_t peak_seen;
 	uint32_t next_of_process;
 };
 
+/* The run's time is cut into series_rows equal parts; a row is a part in which something happened. */
 struct rvp_series_row {
-	uint64_t ns;
-	uint64_t live_bytes; /* of the tree */
-	uint64_t rss_bytes;  /* of the tree; 0 before the first sample */
+	uint64_t ns;         /* when live bytes were highest in this part */
+	uint64_t live_bytes; /* of the tree, highest */
+	uint64_t rss_bytes;  /* of the tree, highest; 0 before the first sample */
 };
 
 struct rvp_totals {
@@ -59,6 +60,7 @@ struct rvp_totals {
 	uint64_t lost_records;
 	uint64_t matched_events; /* allocs and frees in the timeline */
 	uint64_t live_count;     /* blocks live at end */
+	double end_variance;     /* of end_live_bytes, from sampling */
 };
 
 struct rvp_analysis {
@@ -66,11 +68,13 @@ struct rvp_analysis {
 	size_t site_count;
 	struct rvp_totals totals;
 	uint64_t *moment_live_bytes; /* of the tree, one a moment */
+	size_t moment_count;
 	struct rvp_series_row *series;
 	size_t series_count;
 	uint64_t peak_rss_bytes, peak_rss_ns; /* of the tree; 0: never sampled */
 	uint64_t mean_rss_bytes;              /* over time */
 	struct rvp_totals *processes;         /* the same totals by process, run->process_count of them */
+	struct rvp_amount *moment_table;      /* behind the sites' at_moments */
 };
 
 struct rvp_observer; /* observer.h: whoever wants every matched event while the pass goes */
@@ -78,7 +82,7 @@ struct rvp_observer; /* observer.h: whoever wants every matched event while the 
 struct rvp_question {
 	const uint64_t *moments_ns; /* ascending */
 	size_t moment_count;
-	size_t series_rows;              /* at most so many rows (twice at most internally); 0: no series */
+	size_t series_rows;              /* at most so many rows; 0: no series */
 	struct rvp_observer **observers; /* NULL ends them; may be NULL */
 };
 

@@ -56,8 +56,8 @@ struct rvp_code {
 
 struct rvp_thread {
 	uint32_t tid;
-	uint64_t first_ns; /* RVP_NEVER: only its name is known */
-	const char *name;  /* the last one; "" if it never got one */
+	uint64_t first_ns;
+	const char *name; /* the last one; "" if it never got one */
 };
 
 enum rvp_end {
@@ -131,6 +131,7 @@ struct rvp_run {
 	bool made_by_run;      /* by `rvprof run`, else by a bare LD_PRELOAD */
 	bool clock_is_guessed; /* no anchors to tie stamps to time: order is right, times are not */
 	uint64_t unfollowed;
+	char flaw[256]; /* what of the tree or the watcher could not be read, one line; "" if nothing */
 	uint64_t loss[RVP_LOSS_COUNT]; /* of the tree itself and of the watcher's log, not of processes */
 	uint64_t lost_records;         /* likewise */
 	/* From the watcher; has_child_end false without one. */

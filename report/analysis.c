@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* analysis.c: see analysis.h. One pass: timeline, matcher, sites, observers.
+ *
+ * What was live at the peak is known without a second pass: each new maximum has a number, and a site whose
+ * live amount is about to change first notes what it was, if it has not since the last maximum (settle_peak).
+ * Between two changes a site's amount does not move, so what it notes is what it was at that maximum.
+ *
+ * Invariants
+ *   (A1) state.live is the sum of site.live over all sites, and of state.live_by_process.
+ *   (A2) site.at_peak is right for maximum number site.peak_seen.
+ */
+#include "report/analysis.h"
+
+#include "report/observer.h"
+#include "report/series.h"
+#include "report/totals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pass {
+	struct rvp_run *run;
+	const struct rvp_question *question;
+	struct rvp_analysis *answer;
+	struct rvp_site_table sites;
+	struct rvp_timeline *timeline;
+	struct rvp_matcher *matcher;
+	struct rvp_state state;
+	struct rvp_tally *tallies; /* by process */
+	struct rvp_tally tree;
+	struct rvp_series series;
+	uint64_t peak_number;
+	struct rvp_amount **moments; /* a row a moment: live by site, site_counts[] of them */
+	size_t *site_counts;
+	size_t next_moment;
+	bool no_memory;
+};
+
+static void settle_peak(const struct pass *pass, struct rvp_site *site)
+{
+	if (site->peak_seen == pass->peak_number)
+		return;
+	site->at_peak = site->live;
+	site->peak_seen = pass->peak_number;
+}
+
+static void add(struct rvp_live *live, const struct rvp_weight *weight)
+{
+	live->amount.bytes += weight->amount.bytes;
+	live->amount.count += weight->amount.count;
+	live->variance += weight->variance;
+}
+
+static void subtract(struct rvp_live *live, const struct rvp_weight *weight)
+{
+	live->amount.bytes -= weight->amount.bytes;
+	live->amount.count -= weight->amount.count;
+	live->variance -= weight->variance;
+}
+
+static bool see_peak(struct rvp_tally *tally, const struct rvp_live *live, uint64_t ns)
+{
+	if (tally->has_peak && live->amount.bytes <= tally->peak_live_bytes)
+		return false;
+	tally->has_peak = true;
+	tally->peak_live_bytes = live->amount.bytes;
+	tally->peak_variance = live->variance;
+	tally->peak_ns = ns;
+	return true;
+}
+
+static struct rvp_site *site_of(struct pass *pass, const struct rvp_event *event)
+{
+	struct rvp_site *site = &pass->sites.sites[event->block.site];
+
+	settle_peak(pass, site);
+	return site;
+}
+
+static void come_alive(struct pass *pass, const struct rvp_event *event, struct rvp_site *site)
+{
+	struct rvp_live *own = &pass->state.live_by_process[event->moment->process];
+
+	site->live.bytes += event->weight.amount.bytes;
+	site->live.count += event->weight.amount.count;
+	add(&pass->state.live, &event->weight);
+	add(own, &event->weight);
+	see_peak(&pass->tallies[event->moment->process], own, event->moment->ns);
+	if (see_peak(&pass->tree, &pass->state.live, event->moment->ns))
+		pass->peak_number++;
+}
+
+static void born(struct pass *pass, const struct rvp_event *event)
+{
+	struct rvp_site *site = site_of(pass, event);
+
+	if (!site->allocated.count)
+		site->first_ns = event->moment->ns;
+	site->last_ns = event->moment->ns;
+	site->allocated.bytes += event->weight.amount.bytes;
+	site->allocated.count += event->weight.amount.count;
+	site->is_estimate |= (event->block.flags & RVP_BLOCK_SAMPLED) != 0;
+	if (event->block.bytes > site->largest_bytes)
+		site->largest_bytes = event->block.bytes;
+	come_alive(pass, event, site);
+}
+
+static void died(struct pass *pass, const struct rvp_event *event)
+{
+	struct rvp_site *site = site_of(pass, event);
+
+	site->live.bytes -= event->weight.amount.bytes;
+	site->live.count -= event->weight.amount.count;
+	if (event->is_temporary) {
+		site->temporary.bytes += event->weight.amount.bytes;
+		site->temporary.count += event->weight.amount.count;
+	}
+	subtract(&pass->state.live, &event->weight);
+	subtract(&pass->state.live_by_process[event->moment->process], &event->weight);
+	pass->tallies[event->moment->process].free_bytes += event->weight.amount.bytes;
+}
+
+static void restored(struct pass *pass, const struct rvp_event *event)
+{
+	pass->tallies[event->moment->process].free_bytes -= event->weight.amount.bytes;
+	come_alive(pass, event, site_of(pass, event));
+}
+
+static void fold(struct pass *pass, const struct rvp_moment *moment)
+{
+	const struct rvp_record_FOLD *record = &moment->record->FOLD;
+	uint32_t number = moment->process == RVP_NO_PROCESS
+			      ? UINT32_MAX
+			      : rvp_site_number(&pass->sites, moment->process, (uint32_t)record->stack,
+						(uint32_t)record->python);
+
+	if (number == UINT32_MAX)
+		return;
+	struct rvp_site *site = &pass->sites.sites[number];
+
+	if (!site->allocated.count)
+		site->first_ns = moment->ns;
+	site->last_ns = moment->ns;
+	site->allocated.count += record->alloc_count;
+	site->allocated.bytes += record->alloc_bytes;
+}
+
+/* Its blocks leave the tree; what they were is what the process left. */
+static void end_process(struct pass *pass, uint32_t process)
+{
+	struct rvp_live *own = &pass->state.live_by_process[process];
+	struct rvp_weight all = {.amount = own->amount, .variance = own->variance};
+
+	for (uint32_t at = pass->sites.first_of_process[process]; at;
+	     at = pass->sites.sites[at - 1].next_of_process) {
+		struct rvp_site *site = &pass->sites.sites[at - 1];
+
+		settle_peak(pass, site);
+		site->at_end = site->live;
+		site->live = (struct rvp_amount){0};
+	}
+	rvp_tally_end(&pass->tallies[process], own->amount, own->variance);
+	subtract(&pass->state.live, &all);
+	*own = (struct rvp_live){0};
+}
+
+static void tell(struct pass *pass, const struct rvp_event *event)
+{
+	struct rvp_observer **observers = pass->question->observers;
+
+	pass->state.sites = pass->sites.sites;
+	if (pass->series.rows)
+		pass->series.observer.see(&pass->series.observer, event, &pass->state);
+	for (; observers && *observers; observers++)
+		(*observers)->see(*observers, event, &pass->state);
+}
+
+static void other(struct pass *pass, const struct rvp_event *event)
+{
+	if (event->kind == RVP_EVENT_RECORD && event->moment->record->kind == RVP_FOLD)
+		fold(pass, event->moment);
+	if (event->kind == RVP_EVENT_END)
+		tell(pass, event);
+	rvp_resident_take(&pass->state.resident, event);
+	if (event->kind == RVP_EVENT_END)
+		end_process(pass, event->moment->process);
+}
+
+static void apply(struct pass *pass, const struct rvp_event *event)
+{
+	switch (event->kind) {
+	case RVP_EVENT_BORN: born(pass, event); break;
+	case RVP_EVENT_DIED: died(pass, event); break;
+	case RVP_EVENT_RESTORED: restored(pass, event); break;
+	case RVP_EVENT_INHERITED_DIED:
+		pass->tallies[event->moment->process].inherited_free_bytes += event->weight.amount.bytes;
+		break;
+	case RVP_EVENT_INHERITED_RESTORED:
+		pass->tallies[event->moment->process].inherited_free_bytes -= event->weight.amount.bytes;
+		break;
+	default: other(pass, event); break;
+	}
+	if (event->kind != RVP_EVENT_END)
+		tell(pass, event);
+}
+
+static void take_moment(struct pass *pass, size_t number)
+{
+	size_t count = pass->sites.count;
+
+	pass->moments[number] = calloc(count + 1, sizeof **pass->moments);
+	if (!pass->moments[number]) {
+		pass->no_memory = true;
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		pass->moments[number][i] = pass->sites.sites[i].live;
+	pass->site_counts[number] = count;
+	pass->answer->moment_live_bytes[number] = pass->state.live.amount.bytes;
+}
+
+/* A moment is over when something happens behind it. */
+static void take_moments_before(struct pass *pass, uint64_t ns)
+{
+	const struct rvp_question *question = pass->question;
+
+	while (pass->next_moment < question->moment_count && question->moments_ns[pass->next_moment] < ns)
+		take_moment(pass, pass->next_moment++);
+}
+
+static void run_through(struct pass *pass)
+{
+	struct rvp_event events[RVP_EVENTS_MAX];
+	struct rvp_moment moment;
+	unsigned count;
+
+	while (!pass->no_memory && rvp_timeline_next(pass->timeline, &moment)) {
+		if (pass->next_moment < pass->question->moment_count)
+			take_moments_before(pass, moment.ns);
+		if (!rvp_match(pass->matcher, &moment, events, &count))
+			pass->no_memory = true;
+		for (unsigned i = 0; i < count && !pass->no_memory; i++)
+			apply(pass, &events[i]);
+	}
+	while (pass->next_moment < pass->question->moment_count && !pass->no_memory)
+		take_moment(pass, pass->next_moment++);
+}
+
+static void finish_observers(struct pass *pass)
+{
+	struct rvp_observer **observers = pass->question->observers;
+
+	pass->state.sites = pass->sites.sites;
+	for (; observers && *observers; observers++)
+		if ((*observers)->finish)
+			(*observers)->finish(*observers, &pass->state);
+}
+
+static bool give_moments(struct pass *pass)
+{
+	size_t count = pass->question->moment_count, sites = pass->sites.count;
+
+	if (!count)
+		return true;
+	struct rvp_amount *table = calloc(sites * count + 1, sizeof *table);
+
+	if (!table)
+		return false;
+	for (size_t i = 0; i < sites; i++) {
+		pass->sites.sites[i].at_moments = table + i * count;
+		for (size_t k = 0; k < count; k++)
+			if (i < pass->site_counts[k])
+				table[i * count + k] = pass->moments[k][i];
+	}
+	pass->answer->moment_table = table;
+	pass->answer->moment_count = count;
+	return true;
+}
+
+static void finish(struct pass *pass)
+{
+	struct rvp_analysis *answer = pass->answer;
+
+	finish_observers(pass);
+	for (uint32_t i = 0; i < pass->run->process_count; i++)
+		if (!pass->tallies[i].has_ended)
+			end_process(pass, i);
+	for (size_t i = 0; i < pass->sites.count; i++)
+		settle_peak(pass, &pass->sites.sites[i]);
+	pass->no_memory |= !give_moments(pass);
+	answer->sites = pass->sites.sites;
+	answer->site_count = pass->sites.count;
+	pass->sites.sites = NULL;
+	answer->series = pass->series.rows;
+	answer->series_count = pass->series.count;
+	pass->series.rows = NULL;
+	answer->peak_rss_bytes = rvp_resident_peak_bytes(&pass->state.resident);
+	answer->peak_rss_ns = pass->state.resident.peak_ns;
+	answer->mean_rss_bytes = rvp_resident_mean_bytes(&pass->state.resident, pass->run->end_ns);
+	for (uint32_t i = 0; i < pass->run->process_count; i++)
+		rvp_totals_of_process(&answer->processes[i], pass->run, i, &pass->tallies[i],
+				      rvp_match_counts(pass->matcher, i));
+	rvp_totals_of_run(&answer->totals, pass->run, answer->processes, &pass->tree);
+}
+
+static bool open_pass(struct pass *pass)
+{
+	size_t processes = pass->run->process_count + 1, moments = pass->question->moment_count + 1;
+	const struct rvp_question *question = pass->question;
+
+	pass->state.run = pass->run;
+	pass->state.live_by_process = calloc(processes, sizeof *pass->state.live_by_process);
+	pass->tallies = calloc(processes, sizeof *pass->tallies);
+	pass->moments = calloc(moments, sizeof *pass->moments);
+	pass->site_counts = calloc(moments, sizeof *pass->site_counts);
+	pass->answer->moment_live_bytes = calloc(moments, sizeof *pass->answer->moment_live_bytes);
+	pass->answer->processes = calloc(processes, sizeof *pass->answer->processes);
+	if (!pass->state.live_by_process || !pass->tallies || !pass->moments || !pass->site_counts ||
+	    !pass->answer->moment_live_bytes || !pass->answer->processes)
+		return false;
+	if (question->series_rows && !rvp_series_open(&pass->series, pass->run, question->series_rows))
+		return false;
+	if (!rvp_site_table_open(&pass->sites, processes) ||
+	    !rvp_resident_open(&pass->state.resident, pass->run))
+		return false;
+	pass->timeline = rvp_timeline_open(pass->run, RVP_NO_PROCESS);
+	if (!pass->timeline)
+		return false;
+	pass->matcher = rvp_matcher_open(pass->run, rvp_timeline_streams(pass->timeline), &pass->sites);
+	return pass->matcher != NULL;
+}
+
+static void close_pass(struct pass *pass)
+{
+	rvp_timeline_close(pass->timeline);
+	rvp_matcher_close(pass->matcher);
+	rvp_resident_free(&pass->state.resident);
+	rvp_site_table_free(&pass->sites);
+	for (size_t i = 0; pass->moments && i < pass->question->moment_count; i++)
+		free(pass->moments[i]);
+	free(pass->moments);
+	free(pass->site_counts);
+	free(pass->tallies);
+	free(pass->state.live_by_process);
+	free(pass->series.rows);
+}
+
+struct rvp_status rvp_analyse(struct rvp_run *run, const struct rvp_question *question,
+			      struct rvp_analysis *answer)
+{
+	struct pass pass = {.run = run, .question = question, .answer = answer};
+
+	memset(answer, 0, sizeof *answer);
+	pass.no_memory = !open_pass(&pass);
+	if (!pass.no_memory)
+		run_through(&pass);
+	if (!pass.no_memory)
+		finish(&pass);
+	close_pass(&pass);
+	if (!pass.no_memory)
+		return RVP_OK;
+	rvp_analysis_free(answer);
+	return rvp_fail("analyse", run->folder, ENOMEM);
+}
+
+void rvp_analysis_free(struct rvp_analysis *answer)
+{
+	free(answer->moment_table);
+	free(answer->sites);
+	free(answer->moment_live_bytes);
+	free(answer->series);
+	free(answer->processes);
+	memset(answer, 0, sizeof *answer);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* match.c: see match.h. One table of live blocks a process, dropped at its end. */
+#include "report/match.h"
+
+#include "report/run_source.h"
+
+#include <stdlib.h>
+
+static const uint64_t window_ns = 100000;
+enum { EARLY_FREES = 16 };
+
+struct lane { /* what is remembered of a stream */
+	uint64_t thread_serial;
+	uint64_t last_alloc; /* address of the thread's last recorded alloc */
+	bool has_last_alloc, has_last_freed, last_freed_was_inherited;
+	struct rvp_block last_freed;
+};
+
+struct early_free {
+	uint64_t address, ns;
+	uint32_t process, stream;
+};
+
+struct rvp_matcher {
+	const struct rvp_run *run;
+	struct rvp_site_table *sites;
+	struct rvp_inheritance *inheritance;
+	struct rvp_block_table *tables;
+	struct rvp_match_counts *counts;
+	bool *has_ended;
+	struct lane *lanes;
+	struct early_free early[EARLY_FREES]; /* a ring; ns 0: none */
+	unsigned next_early;
+	uint64_t last_early_ns;
+};
+
+struct rvp_matcher *rvp_matcher_open(const struct rvp_run *run, uint32_t stream_count,
+				     struct rvp_site_table *sites)
+{
+	struct rvp_matcher *matcher = calloc(1, sizeof *matcher);
+	size_t processes = run->process_count + 1;
+
+	if (!matcher)
+		return NULL;
+	matcher->run = run;
+	matcher->sites = sites;
+	matcher->inheritance = rvp_inherit(run);
+	matcher->tables = calloc(processes, sizeof *matcher->tables);
+	matcher->counts = calloc(processes, sizeof *matcher->counts);
+	matcher->has_ended = calloc(processes, sizeof *matcher->has_ended);
+	matcher->lanes = calloc(stream_count + 1, sizeof *matcher->lanes);
+	if (matcher->inheritance && matcher->tables && matcher->counts && matcher->has_ended &&
+	    matcher->lanes)
+		return matcher;
+	rvp_matcher_close(matcher);
+	return NULL;
+}
+
+static struct lane *lane_of(struct rvp_matcher *matcher, const struct rvp_moment *moment)
+{
+	struct lane *lane = &matcher->lanes[moment->stream];
+
+	if (lane->thread_serial != moment->thread_serial) {
+		lane->thread_serial = moment->thread_serial;
+		lane->has_last_alloc = lane->has_last_freed = false;
+	}
+	return lane;
+}
+
+static void make(struct rvp_matcher *matcher, struct rvp_event *event, enum rvp_event_kind kind,
+		 const struct rvp_moment *moment, const struct rvp_block *block)
+{
+	event->kind = kind;
+	event->is_temporary = false;
+	event->moment = moment;
+	event->block = *block;
+	event->weight = rvp_weight_of(block, matcher->run->processes[moment->process].sample_bytes);
+}
+
+static bool is_near(uint64_t then, uint64_t now)
+{
+	return now - then <= window_ns;
+}
+
+/* An unknown free of this address, in another thread just before, was this block's. */
+static bool take_early_free(struct rvp_matcher *matcher, const struct rvp_moment *moment, uint64_t address)
+{
+	if (!matcher->last_early_ns || !is_near(matcher->last_early_ns, moment->ns))
+		return false;
+	for (unsigned i = 0; i < EARLY_FREES; i++) {
+		struct early_free *early = &matcher->early[i];
+
+		if (early->ns && early->address == address && early->process == moment->process &&
+		    early->stream != moment->stream && is_near(early->ns, moment->ns)) {
+			early->ns = 0;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool make_block(struct rvp_matcher *matcher, const struct rvp_moment *moment, struct rvp_block *block)
+{
+	const struct rvp_record_ALLOC *record = &moment->record->ALLOC;
+	uint32_t stack = record->stack <= UINT32_MAX ? (uint32_t)record->stack : 0;
+	uint32_t python = record->python <= UINT32_MAX ? (uint32_t)record->python : 0;
+
+	*block = (struct rvp_block){
+	    .address = record->address,
+	    .bytes = record->bytes,
+	    .birth_ns = moment->ns,
+	    .site = rvp_site_number(matcher->sites, moment->process, stack, python),
+	    .stream = moment->stream,
+	    .thread = (uint32_t)moment->thread_serial,
+	    .flags = moment->record->kind == RVP_SAMPLE ? RVP_BLOCK_SAMPLED : 0,
+	};
+	return block->site != UINT32_MAX;
+}
+
+static bool match_alloc(struct rvp_matcher *matcher, const struct rvp_moment *moment,
+			struct rvp_event *events, unsigned *count)
+{
+	struct rvp_block_table *table = &matcher->tables[moment->process];
+	struct rvp_match_counts *counts = &matcher->counts[moment->process];
+	struct lane *lane = lane_of(matcher, moment);
+	struct rvp_block block, *old;
+
+	if (!make_block(matcher, moment, &block))
+		return false;
+	counts->alloc_count++;
+	counts->alloc_bytes += block.bytes;
+	lane->last_alloc = block.address;
+	lane->has_last_alloc = true;
+	old = rvp_block_find(table, block.address);
+	if (old) {
+		counts->inversion++;
+		block.flags |= RVP_BLOCK_SUSPECT;
+		make(matcher, &events[(*count)++], RVP_EVENT_DIED, moment, old);
+		rvp_block_remove(table, old);
+	}
+	make(matcher, &events[(*count)++], RVP_EVENT_BORN, moment, &block);
+	if (!old && take_early_free(matcher, moment, block.address)) {
+		counts->inversion++;
+		counts->unknown_free--;
+		make(matcher, &events[(*count)++], RVP_EVENT_DIED, moment, &block);
+		return true;
+	}
+	return rvp_block_put(table, block) != NULL;
+}
+
+static void remember_early(struct rvp_matcher *matcher, const struct rvp_moment *moment, uint64_t address)
+{
+	matcher->early[matcher->next_early++ % EARLY_FREES] =
+	    (struct early_free){address, moment->ns, moment->process, moment->stream};
+	matcher->last_early_ns = moment->ns;
+}
+
+static void match_unknown_free(struct rvp_matcher *matcher, const struct rvp_moment *moment,
+			       struct rvp_event *events, unsigned *count)
+{
+	uint64_t address = moment->record->FREE.address;
+	struct lane *lane = lane_of(matcher, moment);
+	struct rvp_block *inherited = rvp_inherited(matcher->inheritance, moment->process, address);
+
+	if (!inherited) {
+		matcher->counts[moment->process].unknown_free++;
+		remember_early(matcher, moment, address);
+		return;
+	}
+	make(matcher, &events[(*count)++], RVP_EVENT_INHERITED_DIED, moment, inherited);
+	lane->last_freed = *inherited;
+	lane->has_last_freed = lane->last_freed_was_inherited = true;
+	rvp_inherited_take(matcher->inheritance, moment->process, inherited);
+}
+
+/* The thread that gave it out gives it back, and has given out nothing since. */
+static bool is_temporary(const struct lane *lane, const struct rvp_moment *moment,
+			 const struct rvp_block *block)
+{
+	return lane->has_last_alloc && lane->last_alloc == block->address &&
+	       block->stream == moment->stream && block->thread == (uint32_t)moment->thread_serial &&
+	       moment->record->FREE.family != RVP_FAMILY_REALLOC;
+}
+
+static void match_free(struct rvp_matcher *matcher, const struct rvp_moment *moment, struct rvp_event *events,
+		       unsigned *count)
+{
+	struct rvp_block_table *table = &matcher->tables[moment->process];
+	struct rvp_block *block = rvp_block_find(table, moment->record->FREE.address);
+	struct lane *lane = lane_of(matcher, moment);
+
+	matcher->counts[moment->process].free_count++;
+	lane->has_last_freed = false;
+	if (!block) {
+		match_unknown_free(matcher, moment, events, count);
+		return;
+	}
+	if (block->flags & RVP_BLOCK_SUSPECT && block->stream != moment->stream &&
+	    is_near(block->birth_ns, moment->ns)) {
+		block->flags &= ~(uint32_t)RVP_BLOCK_SUSPECT;
+		return;
+	}
+	make(matcher, &events[*count], RVP_EVENT_DIED, moment, block);
+	events[(*count)++].is_temporary = is_temporary(lane, moment, block);
+	lane->last_freed = *block;
+	lane->has_last_freed = true;
+	lane->last_freed_was_inherited = false;
+	rvp_block_remove(table, block);
+}
+
+static bool match_unfree(struct rvp_matcher *matcher, const struct rvp_moment *moment,
+			 struct rvp_event *events, unsigned *count)
+{
+	struct rvp_block_table *table = &matcher->tables[moment->process];
+	struct lane *lane = lane_of(matcher, moment);
+	uint64_t address = moment->record->UNFREE.address;
+
+	matcher->counts[moment->process].free_count--;
+	if (!lane->has_last_freed || lane->last_freed.address != address || rvp_block_find(table, address))
+		return true;
+	lane->has_last_freed = false;
+	if (lane->last_freed_was_inherited) {
+		make(matcher, &events[(*count)++], RVP_EVENT_INHERITED_RESTORED, moment, &lane->last_freed);
+		return rvp_inherited_put(matcher->inheritance, moment->process, lane->last_freed);
+	}
+	make(matcher, &events[(*count)++], RVP_EVENT_RESTORED, moment, &lane->last_freed);
+	return rvp_block_put(table, lane->last_freed) != NULL;
+}
+
+static void pass(const struct rvp_moment *moment, enum rvp_event_kind kind, struct rvp_event *events,
+		 unsigned *count)
+{
+	events[0].kind = kind;
+	events[0].is_temporary = false;
+	events[0].moment = moment;
+	*count = 1;
+}
+
+static void end_process(struct rvp_matcher *matcher, uint32_t process)
+{
+	matcher->has_ended[process] = true;
+	rvp_block_table_free(&matcher->tables[process]);
+}
+
+static bool match_record(struct rvp_matcher *matcher, const struct rvp_moment *moment,
+			 struct rvp_event *events, unsigned *count)
+{
+	switch (moment->record->kind) {
+	case RVP_ALLOC:
+	case RVP_SAMPLE: return match_alloc(matcher, moment, events, count);
+	case RVP_FREE: match_free(matcher, moment, events, count); return true;
+	case RVP_UNFREE: return match_unfree(matcher, moment, events, count);
+	default: pass(moment, RVP_EVENT_RECORD, events, count); return true;
+	}
+}
+
+bool rvp_match(struct rvp_matcher *matcher, const struct rvp_moment *moment, struct rvp_event *events,
+	       unsigned *count)
+{
+	*count = 0;
+	if (moment->kind == RVP_MOMENT_BEGIN) {
+		pass(moment, RVP_EVENT_BEGIN, events, count);
+		return true;
+	}
+	if (moment->kind == RVP_MOMENT_END) {
+		end_process(matcher, moment->process);
+		pass(moment, RVP_EVENT_END, events, count);
+		return true;
+	}
+	if (moment->process == RVP_NO_PROCESS) {
+		pass(moment, RVP_EVENT_RECORD, events, count);
+		return true;
+	}
+	return matcher->has_ended[moment->process] || match_record(matcher, moment, events, count);
+}
+
+const struct rvp_match_counts *rvp_match_counts(const struct rvp_matcher *matcher, uint32_t process)
+{
+	return &matcher->counts[process];
+}
+
+void rvp_matcher_close(struct rvp_matcher *matcher)
+{
+	if (!matcher)
+		return;
+	for (size_t i = 0; matcher->tables && i < matcher->run->process_count; i++)
+		rvp_block_table_free(&matcher->tables[i]);
+	rvp_inheritance_free(matcher->inheritance);
+	free(matcher->tables);
+	free(matcher->counts);
+	free(matcher->has_ended);
+	free(matcher->lanes);
+	free(matcher);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* observer.h: for whoever wants every event of a pass of rvp_analyse, with the state that it leads to: the
+ * writers of memory.csv, categories.csv, trace.json and the ledger. */
+#ifndef RVP_REPORT_OBSERVER_H
+#define RVP_REPORT_OBSERVER_H
+
+#include "report/match.h"
+#include "report/resident.h"
+
+struct rvp_live {
+	struct rvp_amount amount;
+	double variance; /* of the bytes, from sampling */
+};
+
+struct rvp_state {
+	const struct rvp_run *run;
+	struct rvp_live live;             /* of the tree */
+	struct rvp_live *live_by_process; /* run->process_count of them */
+	struct rvp_resident resident;
+	const struct rvp_site *sites; /* may move at each event */
+};
+
+struct rvp_observer {
+	/* An event, and the state after it; the end of a process comes with the state before, while it still
+	 * counts. */
+	void (*see)(struct rvp_observer *observer, const struct rvp_event *event,
+		    const struct rvp_state *state);
+	/* Once, behind the last event. */
+	void (*finish)(struct rvp_observer *observer, const struct rvp_state *state);
+};
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* resident.h: resident memory over time, from snapshots inside (SNAPSHOT), outside (WATCH) and of maps
+ * (REGION).
+ *
+ * The tree's RSS is the sum of each living process's latest sample; shared pages count in each.
+ */
+#ifndef RVP_REPORT_RESIDENT_H
+#define RVP_REPORT_RESIDENT_H
+
+#include "report/match.h"
+
+struct rvp_resident_regions { /* the latest snapshot of maps of a process; bytes by category */
+	uint64_t ns;
+	uint64_t mapped_bytes[RVP_CATEGORY_COUNT], rss_bytes[RVP_CATEGORY_COUNT];
+};
+
+struct rvp_resident_process {
+	bool is_alive, is_sampled;
+	uint64_t anon_bytes, file_bytes, shmem_bytes, swap_bytes;
+	uint64_t peak_bytes;                  /* highest it was told to have been */
+	struct rvp_resident_regions *regions; /* NULL: none */
+};
+
+struct rvp_resident {
+	const struct rvp_run *run;
+	struct rvp_resident_process *processes;
+	uint64_t rss_bytes, swap_bytes; /* of the tree, now */
+	bool is_sampled;                /* some process ever was */
+	uint64_t last_sample_ns;
+	uint64_t peak_bytes, peak_ns;
+	uint64_t region_processes; /* living ones with regions */
+	uint64_t mapped_bytes[RVP_CATEGORY_COUNT], region_bytes[RVP_CATEGORY_COUNT]; /* of the tree, now */
+	double byte_ns;                /* integral, for the mean */
+	uint64_t first_ns, changed_ns; /* from the first sample on */
+	struct rvp_record_CGROUP cgroup;
+	bool has_cgroup;
+};
+
+/* False without memory. */
+bool rvp_resident_open(struct rvp_resident *resident, const struct rvp_run *run);
+
+/* Takes an event of kind BEGIN, END or RECORD; true when the tree's RSS may have moved. */
+bool rvp_resident_take(struct rvp_resident *resident, const struct rvp_event *event);
+
+/* Highest RSS of the tree that is known of: of the sums, or of one process alone by its own account. */
+uint64_t rvp_resident_peak_bytes(const struct rvp_resident *resident);
+uint64_t rvp_resident_mean_bytes(const struct rvp_resident *resident, uint64_t end_ns);
+
+void rvp_resident_free(struct rvp_resident *resident);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* site_table.h: sites by (process, native call path, Python call path), numbered in order of appearance. */
+#ifndef RVP_REPORT_SITE_TABLE_H
+#define RVP_REPORT_SITE_TABLE_H
+
+#include "report/analysis.h"
+
+struct rvp_site_table {
+	struct rvp_site *sites;
+	size_t count, room;
+	uint32_t *places; /* number + 1; 0: empty */
+	size_t mask;
+	uint32_t *first_of_process; /* number + 1 by process, chained by next_of_process; 0: none */
+};
+
+/* False without memory. */
+bool rvp_site_table_open(struct rvp_site_table *table, size_t process_count);
+
+/* Its number; made when it is new. UINT32_MAX without memory. */
+uint32_t rvp_site_number(struct rvp_site_table *table, uint32_t process, uint32_t stack, uint32_t python);
+
+/* Frees all but `sites`, which the caller may have taken over (then it set it to NULL). */
+void rvp_site_table_free(struct rvp_site_table *table);
+
+#endif
