@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* text_times.c: see text_times.h. A label is looked for among the marks of all processes; the first one
+ * counts. */
+#include "report/text_times.h"
+
+#include "report/timeline.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABELS_BYTES = 120 };
+
+static double seconds_of(const struct rvp_run *run)
+{
+	return (double)(run->end_ns - run->begin_ns) / 1e9;
+}
+
+/* A plain decimal number and its unit; false when `text` is none. strtod alone would take "inf" and "0x1p3".
+ */
+static bool number_of(const char *text, double *number, const char **unit)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text) || (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')))
+		return false;
+	*number = strtod(text, &end);
+	*unit = end;
+	return isfinite(*number);
+}
+
+static struct rvp_status since_start(const struct rvp_run *run, const char *text, double seconds,
+				     uint64_t *ns)
+{
+	if (seconds > seconds_of(run))
+		return rvp_fail_with("find the moment", text, "the run is %.3f s long", seconds_of(run));
+	*ns = run->begin_ns + (uint64_t)(seconds * 1e9);
+	return RVP_OK;
+}
+
+/* Whether `mark` is what `text` means: step:N, or a label. */
+static bool is_meant(const struct rvp_record_MARK *mark, const char *text)
+{
+	char *end;
+
+	if (mark->kind == RVP_MARK_STEP_BEGIN && !strncmp(text, "step:", 5) &&
+	    isdigit((unsigned char)text[5]))
+		return strtoull(text + 5, &end, 10) == mark->value && !*end;
+	return mark->kind == RVP_MARK_LABEL && mark->label.length == strlen(text) &&
+	       !memcmp(mark->label.bytes, text, mark->label.length);
+}
+
+static bool is_printable(const struct rvp_text *text)
+{
+	for (uint64_t i = 0; i < text->length; i++)
+		if ((unsigned char)text->bytes[i] < 0x20 || text->bytes[i] == 0x7f)
+			return false;
+	return text->length > 0;
+}
+
+/* Collects "a, b, c" for the message. */
+static void add_label(char *labels, const struct rvp_record_MARK *mark)
+{
+	size_t length = strlen(labels), room = LABELS_BYTES - length;
+
+	if (mark->kind != RVP_MARK_LABEL || !is_printable(&mark->label) || mark->label.length + 4 > room)
+		return;
+	memcpy(labels + length, length ? ", " : "", length ? 3 : 1);
+	strncat(labels, mark->label.bytes, mark->label.length);
+}
+
+static struct rvp_status find_mark(const struct rvp_run *run, const char *text, uint64_t *ns)
+{
+	struct rvp_timeline *timeline = rvp_timeline_open(run, RVP_NO_PROCESS);
+	char labels[LABELS_BYTES] = "";
+	struct rvp_moment moment;
+	bool is_found = false;
+
+	if (!timeline)
+		return rvp_fail("find the moment", text, ENOMEM);
+	while (!is_found && rvp_timeline_next(timeline, &moment)) {
+		if (moment.kind != RVP_MOMENT_RECORD || moment.record->kind != RVP_MARK)
+			continue;
+		is_found = is_meant(&moment.record->MARK, text);
+		*ns = moment.ns;
+		add_label(labels, &moment.record->MARK);
+	}
+	rvp_timeline_close(timeline);
+	if (is_found)
+		return RVP_OK;
+	return rvp_fail_with("find the moment", text,
+			     "no mark of that name; write 12.5s, 40%%, peak, end%s%s",
+			     *labels ? " or a mark: " : "", labels);
+}
+
+struct rvp_status rvp_time_of(const struct rvp_run *run, const char *text, uint64_t peak_ns, uint64_t *ns)
+{
+	const char *unit;
+	double number;
+
+	if (!strcmp(text, "end")) {
+		*ns = run->end_ns;
+		return RVP_OK;
+	}
+	if (!strcmp(text, "peak")) {
+		*ns = peak_ns;
+		return peak_ns != RVP_NEVER ? RVP_OK
+					    : rvp_fail_with("find the moment", text, "no block was recorded");
+	}
+	if (number_of(text, &number, &unit) && !strcmp(unit, "s"))
+		return since_start(run, text, number, ns);
+	if (number_of(text, &number, &unit) && !strcmp(unit, "%")) {
+		if (number > 100)
+			return rvp_fail_with("find the moment", text, "more than 100 %%");
+		return since_start(run, text, seconds_of(run) * number / 100, ns);
+	}
+	return find_mark(run, text, ns);
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_report.c: `rvprof report [OPTION..] [DIR]`: what was recorded, as text or JSON; also while the program
+ * runs.
+ *
+ * Order: the folder is found, its outputs are written where they are missing or older than the records, the
+ * run is opened and analysed in one pass (two when a moment is called "peak"), stacks are named, the answer
+ * is printed.
+ */
+#include "tools/commands.h"
+
+#include "report/finalize.h"
+#include "report/text_json.h"
+#include "report/text_times.h"
+#include "tools/newest_run.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TOP_DEFAULT = 10, FRAMES_DEFAULT = 6, COPY_BYTES = 65536 };
+
+struct settings {
+	const char *from, *to, *at, *by;
+	enum rvp_measure measure;
+	enum rvp_color_choice color;
+	unsigned top_count, frame_count;
+	bool json, has_top;
+};
+
+/* What is open while the answer is made. */
+struct report {
+	struct settings settings;
+	struct rvp_view view;
+	struct rvp_run *run;
+	struct rvp_analysis answer;
+	struct rvp_symbols *symbols;
+	struct rvp_stacks *stacks;
+	struct rvp_groups groups;
+};
+
+static const char help[] =
+    "rvprof report [OPTION..] [DIR]: what was recorded, also while the program runs or after a kill\n\n"
+    "Without DIR: the newest run folder here.\n\n"
+    "  --at TIME           what was live at that moment, in place of the peak\n"
+    "  --from TIME --to TIME  what grew between two moments (--to end where it is left out)\n"
+    "  --by WHAT           only the list by: peak, end, allocated, count, temporary\n"
+    "  --top N             call stacks a list (10)\n"
+    "  --frames N          lines a call stack (6)\n"
+    "  --json              the text of summary.json; with --at, --from, --to or --by that list\n"
+    "  --color WHEN        auto, always or never; NO_COLOR and FORCE_COLOR are heard too\n\n"
+    "TIME: 12.5s since the start, 40% of the run, peak, end, or a mark's label.\n";
+
+static const struct option options[] = {
+    {"at", required_argument, NULL, 'a'},  {"from", required_argument, NULL, 'f'},
+    {"to", required_argument, NULL, 't'},  {"by", required_argument, NULL, 'b'},
+    {"top", required_argument, NULL, 'n'}, {"frames", required_argument, NULL, 'd'},
+    {"json", no_argument, NULL, 'j'},      {"color", required_argument, NULL, 'c'},
+    {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0},
+};
+
+static bool number_of(const char *name, const char *text, unsigned *number)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno && value > 0 && value <= 1000000) {
+		*number = (unsigned)value;
+		return true;
+	}
+	rvp_complain("--%s takes a number from 1 to 1000000, not '%s'", name, text);
+	return false;
+}
+
+static bool measure_of(const char *word, enum rvp_measure *measure)
+{
+	static const char *const words[] = {"peak", "end", "allocated", "count", "temporary", NULL};
+	static const enum rvp_measure measures[] = {RVP_AT_PEAK, RVP_AT_END, RVP_ALLOCATED,
+						    RVP_ALLOCATED_COUNT, RVP_TEMPORARY};
+
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(word, words[i])) {
+			*measure = measures[i];
+			return true;
+		}
+	rvp_complain("--by takes peak, end, allocated, count or temporary, not '%s'", word);
+	return false;
+}
+
+static bool color_of(const char *word, enum rvp_color_choice *choice)
+{
+	if (rvp_color_choice_of(word, choice))
+		return true;
+	rvp_complain("--color takes auto, always or never, not '%s'", word);
+	return false;
+}
+
+static bool take_option(struct settings *settings, int option)
+{
+	switch (option) {
+	case 'a': settings->at = optarg; return true;
+	case 'f': settings->from = optarg; return true;
+	case 't': settings->to = optarg; return true;
+	case 'b': settings->by = optarg; return measure_of(optarg, &settings->measure);
+	case 'n': settings->has_top = true; return number_of("top", optarg, &settings->top_count);
+	case 'd': return number_of("frames", optarg, &settings->frame_count);
+	case 'j': settings->json = true; return true;
+	case 'c': return color_of(optarg, &settings->color);
+	default: return false;
+	}
+}
+
+/* False after a complaint. */
+static bool take_options(struct settings *settings, int argc, char **argv, bool *wants_help)
+{
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+		if (option == '?' || option == ':') {
+			rvp_complain_of_option("report", option, argv[optind - 1], options);
+			return false;
+		}
+		*wants_help |= option == 'h';
+		if (option != 'h' && !take_option(settings, option))
+			return false;
+	}
+	if ((settings->at != NULL) + (settings->from || settings->to) + (settings->by != NULL) < 2)
+		return true;
+	rvp_complain("report takes one of --at, --from with --to, and --by");
+	return false;
+}
+
+/* ---- moments ---- */
+
+static bool is_peak(const char *text)
+{
+	return text && !strcmp(text, "peak");
+}
+
+/* When the peak was; a pass of its own, so only where it is asked for. */
+static struct rvp_status find_peak(struct rvp_run *run, uint64_t *peak_ns)
+{
+	struct rvp_analysis answer;
+	struct rvp_status status = rvp_analyse(run, &(struct rvp_question){0}, &answer);
+
+	if (rvp_failed(status))
+		return status;
+	*peak_ns = answer.totals.peak_ns;
+	rvp_analysis_free(&answer);
+	return RVP_OK;
+}
+
+static struct rvp_status take_moment(struct report *report, const char *text, uint64_t peak_ns)
+{
+	struct rvp_asked_moment *moment = &report->view.moments[report->view.moment_count];
+	struct rvp_status status = rvp_time_of(report->run, text, peak_ns, &moment->ns);
+
+	moment->text = text;
+	report->view.moment_count += !rvp_failed(status);
+	return status;
+}
+
+static struct rvp_status find_moments(struct report *report)
+{
+	const struct settings *settings = &report->settings;
+	const char *first = settings->at ? settings->at : settings->from;
+	const char *second = settings->at ? NULL : settings->to;
+	uint64_t peak_ns = RVP_NEVER;
+	struct rvp_status status = RVP_OK;
+
+	if (!first && !second)
+		return RVP_OK;
+	if (!settings->at && !first)
+		first = "0s";
+	if (!settings->at && !second)
+		second = "end";
+	if (is_peak(first) || is_peak(second))
+		status = find_peak(report->run, &peak_ns);
+	if (!rvp_failed(status))
+		status = take_moment(report, first, peak_ns);
+	if (!rvp_failed(status) && second)
+		status = take_moment(report, second, peak_ns);
+	if (!rvp_failed(status) && second && report->view.moments[0].ns > report->view.moments[1].ns)
+		return rvp_fail_with("report growth", NULL, "--from %s is later than --to %s", first, second);
+	return status;
+}
+
+/* ---- the answer ---- */
+
+static struct rvp_status analyse(struct report *report)
+{
+	uint64_t moments_ns[2] = {report->view.moments[0].ns, report->view.moments[1].ns};
+	struct rvp_question question = {.moments_ns = moments_ns, .moment_count = report->view.moment_count};
+	struct rvp_status status = rvp_analyse(report->run, &question, &report->answer);
+
+	report->view.answer = rvp_failed(status) ? NULL : &report->answer;
+	return status;
+}
+
+static struct rvp_status name_stacks(struct report *report)
+{
+	struct rvp_view *view = &report->view;
+	struct rvp_status status;
+
+	report->symbols = rvp_symbols_open(NULL);
+	report->stacks = report->symbols ? rvp_stacks_open(report->symbols, report->run) : NULL;
+	if (!report->stacks)
+		return rvp_fail("name the call stacks", NULL, ENOMEM);
+	status = rvp_groups_make(&report->groups, report->stacks, &report->answer, view->moment_count);
+	view->groups = rvp_failed(status) ? NULL : &report->groups;
+	view->symbols = report->symbols;
+	return status;
+}
+
+static enum rvp_measure measure_asked(const struct report *report)
+{
+	if (report->view.moment_count)
+		return report->view.moment_count == 1 ? RVP_AT_MOMENT : RVP_GROWTH;
+	return report->settings.measure;
+}
+
+static struct rvp_status print(struct report *report)
+{
+	size_t rows = report->settings.has_top ? report->settings.top_count : SIZE_MAX;
+
+	if (report->settings.json)
+		return rvp_json_sites(&report->view, measure_asked(report), rows);
+	if (report->settings.by) {
+		rvp_text_run(&report->view);
+		rvp_text_sites(&report->view, report->settings.measure);
+		rvp_text_lost(&report->view);
+		rvp_text_names(&report->view);
+	} else {
+		rvp_text_report(&report->view);
+	}
+	return RVP_OK;
+}
+
+static struct rvp_status answer(struct report *report, const char *folder)
+{
+	struct rvp_status status = rvp_run_open(&report->run, folder);
+
+	if (rvp_failed(status)) {
+		report->run = NULL;
+		return status;
+	}
+	report->view.run = report->run;
+	status = find_moments(report);
+	if (!rvp_failed(status))
+		status = analyse(report);
+	if (!rvp_failed(status))
+		status = name_stacks(report);
+	return rvp_failed(status) ? status : print(report);
+}
+
+static void close_report(struct report *report)
+{
+	if (report->view.groups)
+		rvp_groups_free(&report->groups);
+	rvp_stacks_close(report->stacks);
+	rvp_symbols_close(report->symbols);
+	if (report->view.answer)
+		rvp_analysis_free(&report->answer);
+	if (report->run)
+		rvp_run_close(report->run);
+}
+
+/* ---- summary.json ---- */
+
+static struct rvp_status print_summary(const char *folder)
+{
+	char path[PATH_MAX + 32], bytes[COPY_BYTES];
+	FILE *file;
+	size_t got;
+
+	snprintf(path, sizeof path, "%s/summary.json", folder);
+	file = fopen(path, "re");
+	if (!file)
+		return rvp_fail("read", path, errno);
+	while ((got = fread(bytes, 1, sizeof bytes, file)) > 0)
+		fwrite(bytes, 1, got, stdout);
+	got = (size_t)ferror(file);
+	fclose(file);
+	return got ? rvp_fail("read", path, EIO) : RVP_OK;
+}
+
+static bool wants_summary(const struct settings *settings)
+{
+	return settings->json && !settings->at && !settings->from && !settings->to && !settings->by;
+}
+
+/* 2 after a complaint; a pipe that nobody reads is no failure of ours. */
+static int finish(struct rvp_status status)
+{
+	if (rvp_failed(status)) {
+		rvp_complain_of(&status);
+		return RVP_EXIT_USAGE;
+	}
+	if (fflush(stdout) == 0 || errno == EPIPE)
+		return RVP_EXIT_DONE;
+	rvp_complain("cannot write the report: %s", strerror(errno));
+	return RVP_EXIT_USAGE;
+}
+
+/* Outputs that cannot be written (a read-only folder) do not keep the text from being right; one line says
+ * so. */
+static int report_on(struct report *report, const char *folder)
+{
+	struct rvp_status finalized = rvp_finalize_if_stale(folder), status = finalized;
+
+	if (!wants_summary(&report->settings)) {
+		status = answer(report, folder);
+		if (!rvp_failed(status) && rvp_failed(finalized))
+			rvp_complain_of(&finalized);
+	} else if (!rvp_failed(status)) {
+		status = print_summary(folder);
+	}
+	close_report(report);
+	return finish(status);
+}
+
+int rvp_cmd_report(int argc, char **argv)
+{
+	struct report report = {.settings = {.top_count = TOP_DEFAULT, .frame_count = FRAMES_DEFAULT}};
+	bool wants_help = false;
+	char path[PATH_MAX];
+	const char *folder;
+
+	if (!take_options(&report.settings, argc, argv, &wants_help))
+		return RVP_EXIT_USAGE;
+	if (wants_help) {
+		fputs(help, stdout);
+		return finish(RVP_OK);
+	}
+	folder = rvp_run_folder_of("report", argc - optind, argv + optind, path);
+	if (!folder)
+		return RVP_EXIT_USAGE;
+	report.view = (struct rvp_view){.out = stdout,
+					.style = rvp_style_for(STDOUT_FILENO, report.settings.color),
+					.top_count = report.settings.top_count,
+					.frame_count = report.settings.frame_count};
+	return report_on(&report, folder);
+}
