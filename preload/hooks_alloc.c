@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* hooks_alloc.c: malloc and its kin. Each hook: enter, real call with phase REAL, tell the recorder, leave.
+ *
+ * Rules: errno is as the real call left it; a size, alignment or failure is never changed; a block of the bootstrap
+ * arena is recognised wherever a pointer comes in. Built with frame pointers: RVP_CALLER reads the hook's own frame.
+ */
+#include "preload/bootstrap.h"
+#include "preload/real.h"
+#include "preload/recorder.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#pragma GCC visibility push(default) /* what this file defines and exports.map names is the library's face */
+
+#define HERE() ((uint64_t)__builtin_return_address(0))
+
+/* The prototypes of the C23 names that this libc does not declare. */
+void free_sized(void *block, size_t bytes);
+void free_aligned_sized(void *block, size_t alignment, size_t bytes);
+
+/* The end of every hook that gives out a block. */
+static inline void *given(struct rvp_thread *thread, void *block, uint64_t bytes, enum rvp_family family,
+			  struct rvp_caller caller)
+{
+	int error = errno;
+
+	rvp_local.phase = RVP_OURS;
+	if (block)
+		rvp_on_alloc(thread, block, bytes, family, caller);
+	rvp_leave(thread);
+	errno = error;
+	return block;
+}
+
+static void *beside(void *block, uint64_t bytes, enum rvp_family family, uint64_t pc)
+{
+	int error = errno;
+
+	if (block && !rvp_bootstrap_owns(block))
+		rvp_beside_alloc(block, bytes, family, pc);
+	errno = error;
+	return block;
+}
+
+#define GIVE(call, bytes, family, bootstrap_alignment)                                                       \
+	do {                                                                                                 \
+		struct rvp_thread *thread = rvp_enter();                                                     \
+		if (__builtin_expect(thread != NULL, 1)) {                                                   \
+			rvp_local.phase = RVP_REAL;                                                          \
+			void *block = call;                                                                  \
+			return given(thread, block, bytes, family, RVP_CALLER());                            \
+		}                                                                                            \
+		if (!rvp_real_ready())                                                                       \
+			return rvp_bootstrap_alloc(bootstrap_alignment, bytes);                              \
+		return beside(call, bytes, family, HERE());                                                  \
+	} while (0)
+
+void *malloc(size_t bytes)
+{
+	GIVE(rvp_real.malloc(bytes), bytes, RVP_FAMILY_MALLOC, 16);
+}
+
+void *calloc(size_t count, size_t each)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(count, each, &bytes))
+		bytes = SIZE_MAX; /* the real one refuses */
+	GIVE(rvp_real.calloc(count, each), bytes, RVP_FAMILY_CALLOC, 16);
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+	GIVE(rvp_real.aligned_alloc(alignment, bytes), bytes, RVP_FAMILY_ALIGNED_ALLOC, alignment);
+}
+
+void *memalign(size_t alignment, size_t bytes)
+{
+	GIVE(rvp_real.memalign(alignment, bytes), bytes, RVP_FAMILY_MEMALIGN, alignment);
+}
+
+void *valloc(size_t bytes)
+{
+	GIVE(rvp_real.valloc(bytes), bytes, RVP_FAMILY_VALLOC, 4096);
+}
+
+void *pvalloc(size_t bytes)
+{
+	GIVE(rvp_real.pvalloc(bytes), bytes, RVP_FAMILY_PVALLOC, 4096);
+}
+
+static int bootstrap_memalign(void **out, size_t alignment, size_t bytes)
+{
+	int error = errno, result = EINVAL;
+	void *block;
+
+	if (alignment >= sizeof(void *) && (alignment & (alignment - 1)) == 0) {
+		block = rvp_bootstrap_alloc(alignment, bytes);
+		result = block ? 0 : ENOMEM;
+		if (block)
+			*out = block;
+	}
+	errno = error;
+	return result;
+}
+
+int posix_memalign(void **out, size_t alignment, size_t bytes)
+{
+	struct rvp_thread *thread = rvp_enter();
+	int result;
+
+	if (!thread && !rvp_real_ready())
+		return bootstrap_memalign(out, alignment, bytes);
+	if (thread)
+		rvp_local.phase = RVP_REAL;
+	result = rvp_real.posix_memalign(out, alignment, bytes);
+	if (thread)
+		given(thread, result == 0 ? *out : NULL, bytes, RVP_FAMILY_POSIX_MEMALIGN, RVP_CALLER());
+	else
+		beside(result == 0 ? *out : NULL, bytes, RVP_FAMILY_POSIX_MEMALIGN, HERE());
+	return result;
+}
+
+/* free and the C23 ones: `real` is called with phase REAL, after the record. */
+static inline void give_back(void *block, enum rvp_family family, uint64_t pc)
+{
+	struct rvp_thread *thread;
+	int error = errno;
+
+	if (!block || rvp_bootstrap_owns(block))
+		return;
+	thread = rvp_enter();
+	if (thread) {
+		rvp_on_free(thread, block, rvp_real.malloc_usable_size(block), family);
+		errno = error;
+		rvp_local.phase = RVP_REAL;
+		rvp_real.free(block);
+		rvp_local.phase = RVP_OURS;
+		error = errno;
+		rvp_leave(thread);
+	} else if (rvp_real_ready()) {
+		rvp_beside_free(block, rvp_real.malloc_usable_size(block), family, pc);
+		errno = error;
+		rvp_real.free(block);
+		return;
+	}
+	errno = error;
+}
+
+void free(void *block)
+{
+	give_back(block, RVP_FAMILY_FREE, HERE());
+}
+
+void free_sized(void *block, size_t bytes)
+{
+	(void)bytes; /* glibc 2.36 has none; its meaning is free's */
+	give_back(block, RVP_FAMILY_FREE_SIZED, HERE());
+}
+
+void free_aligned_sized(void *block, size_t alignment, size_t bytes)
+{
+	(void)alignment;
+	(void)bytes;
+	give_back(block, RVP_FAMILY_FREE_ALIGNED_SIZED, HERE());
+}
+
+/* A block that the bootstrap arena gave out moves to the real allocator; its free is nobody's event. */
+static void *leave_bootstrap(void *block, size_t bytes, enum rvp_family family, uint64_t pc)
+{
+	size_t old = rvp_bootstrap_size(block);
+	void *to = rvp_real_ready() ? rvp_real.malloc(bytes) : rvp_bootstrap_alloc(16, bytes);
+
+	if (to)
+		memcpy(to, block, old < bytes ? old : bytes);
+	return beside(to, bytes, family, pc);
+}
+
+static void *move_beside(void *block, size_t bytes, enum rvp_family family, uint64_t pc)
+{
+	size_t usable = rvp_real.malloc_usable_size(block);
+	void *to = rvp_real.realloc(block, bytes);
+	int error = errno;
+
+	if (to || bytes == 0)
+		rvp_beside_free(block, usable, RVP_FAMILY_REALLOC, pc);
+	errno = error;
+	return beside(to, bytes, family, pc);
+}
+
+static void *move(struct rvp_thread *thread, void *block, size_t bytes, enum rvp_family family,
+		  struct rvp_caller caller)
+{
+	int error = errno;
+	struct rvp_move state = rvp_on_move_begin(thread, block, rvp_real.malloc_usable_size(block));
+	void *to;
+
+	errno = error;
+	rvp_local.phase = RVP_REAL;
+	to = rvp_real.realloc(block, bytes);
+	rvp_local.phase = RVP_OURS;
+	error = errno;
+	if (to || bytes == 0) /* glibc gives a block back that is resized to nothing */
+		rvp_on_move_done(thread, state, to, bytes, family, caller);
+	else
+		rvp_on_move_failed(thread, state);
+	rvp_leave(thread);
+	errno = error;
+	return to;
+}
+
+static inline void *resize(void *block, size_t bytes, enum rvp_family family, struct rvp_caller caller)
+{
+	struct rvp_thread *thread;
+
+	if (block && rvp_bootstrap_owns(block))
+		return leave_bootstrap(block, bytes, family, caller.pc);
+	thread = rvp_enter();
+	if (!thread && !rvp_real_ready())
+		return rvp_bootstrap_alloc(16, bytes); /* block is NULL: nothing real was given out yet */
+	if (thread && block)
+		return move(thread, block, bytes, family, caller);
+	if (block)
+		return move_beside(block, bytes, family, caller.pc);
+	if (thread)
+		rvp_local.phase = RVP_REAL;
+	void *to = rvp_real.realloc(NULL, bytes);
+
+	return thread ? given(thread, to, bytes, family, caller) : beside(to, bytes, family, caller.pc);
+}
+
+void *realloc(void *block, size_t bytes)
+{
+	return resize(block, bytes, RVP_FAMILY_REALLOC, RVP_CALLER());
+}
+
+void *reallocarray(void *block, size_t count, size_t each)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(count, each, &bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return resize(block, bytes, RVP_FAMILY_REALLOCARRAY, RVP_CALLER());
+}

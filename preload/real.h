@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* real.h: the functions behind our hooks, looked up once with RTLD_NEXT, so that an allocator which the program
+ * brought (preloaded or linked jemalloc, tcmalloc, mimalloc) stays in place.
+ *
+ * dlsym may allocate while it looks (a miss makes an error text): such calls, and all that come before the table is
+ * filled, are served by the bootstrap allocator (bootstrap.h).
+ */
+#ifndef RVP_REAL_H
+#define RVP_REAL_H
+
+#include <pthread.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct rvp_real {
+#define RVP_HOOK(name, returns, parameters, need) returns(*name) parameters;
+#include "preload/hooks.def"
+	size_t (*malloc_usable_size)(void *);
+	uintptr_t allocator_low, allocator_high; /* where the code of the real malloc's module lies */
+};
+extern struct rvp_real rvp_real __attribute__((visibility("hidden")));
+
+/* True once the table is filled. Fills it at the first call; false while this very thread is filling it. */
+bool rvp_real_ready(void);
+
+/* True while this thread is inside dlsym on our behalf. */
+bool rvp_real_is_looking(void);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* snapshot.c: see snapshot.h. One read of /proc/self/statm takes two microseconds; at most every 10 ms. */
+#include "preload/snapshot.h"
+
+#include "preload/descriptor.h"
+#include "preload/emit.h"
+#include "preload/flush.h"
+#include "preload/folder.h"
+#include "preload/own.h"
+#include "preload/process.h"
+#include "preload/procfs.h"
+#include "preload/stamp.h"
+#include "preload/sys.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+enum { EVERY_NS = 10 * 1000 * 1000 };
+
+static _Atomic uint64_t last_ns;
+static _Atomic uint32_t statm_tried;
+
+static uint64_t peak_rss_bytes(void)
+{
+	struct rusage usage;
+
+	memset(&usage, 0, sizeof usage);
+	rvp_syscall6(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0, 0, 0, 0);
+	return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static void open_statm(void)
+{
+	uint32_t no = 0;
+
+	if (atomic_compare_exchange_strong(&statm_tried, &no, 1))
+		rvp_descriptor_open(RVP_DESCRIPTOR_STATM, "/proc/self/statm", O_RDONLY, 0);
+}
+
+void rvp_snapshot(struct rvp_thread *thread)
+{
+	uint64_t resident = 0, shared = 0, usable, blocks, mask;
+	struct rvp_record_ANCHOR anchor;
+
+	if (!rvp_folder_give_slot(thread) || atomic_load(&rvp_process.locked))
+		return;
+	rvp_block_signals(&mask);
+	open_statm();
+	rvp_procfs_statm(&resident, &shared);
+	rvp_unblock_signals(mask);
+	rvp_folder_live(&usable, &blocks);
+	anchor = rvp_anchor();
+	RVP_EMIT(thread, ANCHOR, 0, .stamp = anchor.stamp, .realtime_ns = anchor.realtime_ns,
+		 .monotonic_ns = anchor.monotonic_ns, .boottime_ns = anchor.boottime_ns);
+	RVP_EMIT(thread, SNAPSHOT, 0, .stamp = anchor.stamp, .rss_anon_bytes = resident - shared,
+		 .rss_file_bytes = shared, .peak_rss_bytes = peak_rss_bytes(), .live_usable_bytes = usable,
+		 .live_count = blocks, .source = RVP_SNAPSHOT_STATM);
+	RVP_EMIT(thread, OWN_COST, 0, .stamp = anchor.stamp, .own_bytes = rvp_own_bytes(),
+		 .node_count = atomic_load(&rvp_process.buffers->node_count),
+		 .recorded_blocks = atomic_load(&rvp_process.buffers->recorded_blocks));
+	atomic_store(&rvp_process.buffers->own_bytes, rvp_own_bytes());
+}
+
+/* True for one caller each EVERY_NS. */
+static bool is_due(void)
+{
+	uint64_t last = atomic_load_explicit(&last_ns, memory_order_relaxed), now = rvp_monotonic_ns();
+
+	return now - last >= EVERY_NS && atomic_compare_exchange_strong(&last_ns, &last, now);
+}
+
+void rvp_snapshot_at_flush(struct rvp_thread *thread)
+{
+	if (is_due())
+		rvp_snapshot(thread);
+}
+
+void rvp_snapshot_look(struct rvp_thread *thread)
+{
+	thread->moved_bytes = 0;
+	thread->events_left = RVP_LOOK_EVERY_EVENTS;
+	if (rvp_process.buffers && is_due())
+		rvp_snapshot(thread);
+}
+
+void rvp_snapshot_after_fork(void)
+{
+	atomic_store(&last_ns, 0);
+	atomic_store(&statm_tried, 0);
+}
+
+void rvp_process_note_rss(bool first)
+{
+	struct rvp_tree_entry *entry = rvp_process.entry;
+	char text[128];
+	uint64_t resident = 0;
+
+	if (rvp_procfs_read("/proc/self/statm", text, sizeof text)) {
+		const char *at = strchr(text, ' ');
+
+		for (at = at ? at + 1 : text; *at >= '0' && *at <= '9'; at++)
+			resident = resident * 10 + (uint64_t)(*at - '0');
+		resident *= 4096;
+	}
+	if (first)
+		entry->first_rss_bytes = resident;
+	else
+		entry->last_rss_bytes = resident;
+	atomic_store(&entry->peak_rss_bytes, peak_rss_bytes());
+}

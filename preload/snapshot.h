@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* snapshot.h: the process's memory as seen from inside, now and then, on the slow path. */
+#ifndef RVP_SNAPSHOT_H
+#define RVP_SNAPSHOT_H
+
+#include "preload/thread.h"
+
+enum {
+	RVP_LOOK_EVERY_BYTES = 1 << 20, /* a thread looks at the clock when it moved so much, */
+	RVP_LOOK_EVERY_EVENTS = 2048,   /* or made so many calls */
+};
+
+/* Emits ANCHOR, SNAPSHOT and OWN_COST; always. */
+void rvp_snapshot(struct rvp_thread *thread);
+
+/* After a flush: an anchor, and a snapshot if 10 ms have gone by since the last one of the process. */
+void rvp_snapshot_at_flush(struct rvp_thread *thread);
+
+/* At a hook, when the thread has moved RVP_LOOK_EVERY_BYTES or made RVP_LOOK_EVERY_EVENTS calls: the same. */
+void rvp_snapshot_look(struct rvp_thread *thread);
+
+void rvp_snapshot_after_fork(void);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* stamp.c: which clock stamps the records, and the clocks it is tied to.
+ *
+ * The TSC where the processor says that it ticks constantly and the kernel keeps its own time by it; else
+ * CLOCK_MONOTONIC, which costs a few tens of ns more.
+ */
+#include "preload/process.h"
+#include "preload/stamp.h"
+#include "preload/sys.h"
+
+#include <cpuid.h>
+#include <string.h>
+
+static bool processor_ticks_constantly(void)
+{
+	unsigned a, b, c, d;
+
+	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
+		return false; /* invariant TSC */
+	return __get_cpuid(0x80000001, &a, &b, &c, &d) && (d & 1u << 27); /* rdtscp */
+}
+
+static bool kernel_trusts_tsc(void)
+{
+	char text[8] = "";
+	int fd = (int)rvp_sys_openat("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+				     O_RDONLY | O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return false;
+	rvp_sys_read(fd, text, 4);
+	rvp_sys_close(fd);
+	return memcmp(text, "tsc\n", 4) == 0;
+}
+
+enum rvp_clock rvp_clock_choose(void)
+{
+	return processor_ticks_constantly() && kernel_trusts_tsc() ? RVP_CLOCK_TSC : RVP_CLOCK_MONOTONIC;
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t rvp_stamp(void)
+{
+	if (__builtin_expect(rvp_process.clock == RVP_CLOCK_TSC, 1))
+		return rvp_machine_stamp();
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t rvp_realtime_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME);
+}
+
+uint64_t rvp_monotonic_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+struct rvp_record_ANCHOR rvp_anchor(void)
+{
+	/* The stamp lies between two readings of one clock; the middle is right to half their distance. */
+	uint64_t before = clock_ns(CLOCK_MONOTONIC), stamp = rvp_stamp(), after = clock_ns(CLOCK_MONOTONIC);
+
+	return (struct rvp_record_ANCHOR){
+	    .stamp = stamp,
+	    .monotonic_ns = before + (after - before) / 2,
+	    .realtime_ns = clock_ns(CLOCK_REALTIME),
+	    .boottime_ns = clock_ns(CLOCK_BOOTTIME),
+	};
+}

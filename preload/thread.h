@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* thread.h: what the recorder keeps for a thread, and how a hook enters and leaves.
+ *
+ * The thread-local part is three words (initial-exec, so that touching it never allocates). The rest is in pages of
+ * our own, one struct rvp_thread a slot of the buffer file; it is never freed, and passes with its slot to a later
+ * thread when its own is gone.
+ *
+ * Invariants
+ *   (H1) `phase` is OUTSIDE except between rvp_enter and rvp_leave of the outermost hook of this thread.
+ *   (H2) Only the thread itself touches its struct rvp_thread and appends to its slot, and only in phase OURS.
+ *   (H3) A hook that runs in phase OURS was called by a signal handler: our own code calls no hooked function.
+ *   (H4) In a child by fork the word `rvp_process.alive` is zero (its page is wiped on fork) until the child has
+ *        made itself at home; a child of vfork shares it, and is the parent as far as recording goes.
+ */
+#ifndef RVP_THREAD_H
+#define RVP_THREAD_H
+
+#include "preload/arch/x86_64/machine.h"
+#include "record/slot.h"
+
+#include <stdbool.h>
+
+enum rvp_phase { RVP_OUTSIDE = 0, RVP_OURS = 1, RVP_REAL = 2 };
+
+enum { RVP_FRAMES_MAX = 1024, RVP_WALK_STACK_BYTES = 12 * 1024 };
+
+struct rvp_thread {
+	struct rvp_slot *slot; /* NULL: this thread has counters only (nothing to record yet, or no buffer) */
+	uint32_t slot_number;
+	uint32_t tid;
+	struct rvp_delta delta; /* of the slot's open chunk */
+	uint64_t last_stamp;
+	uint64_t stack_low, stack_high; /* bounds of its stack; 0, 0: unknown */
+	uint64_t random;                /* state of its generator, never 0 */
+	int64_t sample_left;            /* bytes until the next sample */
+	uint64_t moved_bytes;           /* given out and back since the last look at the clock */
+	uint64_t events_left;           /* until the next look at the clock */
+	uint64_t process_number;        /* rvp_process.number when it was set up: a fork makes it stale */
+	uint64_t frames[RVP_FRAMES_MAX]; /* scratch of the walk */
+	void *walker;                   /* the unwinder's own state for this thread */
+};
+
+struct rvp_local {
+	struct rvp_thread *thread;
+	struct rvp_counters *counters;
+	volatile uint32_t phase;
+	uint32_t state; /* thread.c's */
+};
+extern __thread struct rvp_local rvp_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+#endif
