@@ -300,3 +300,8 @@ size_t rvp_symbols_files_in_state(const struct rvp_symbols *symbols, enum rvp_sy
 	}
 	return count;
 }
+
+char *rvp_symbols_readable_name(const struct rvp_symbols *symbols, const char *name)
+{
+	return symbols->library.table ? symbols->library.table->demangle(name) : NULL;
+}

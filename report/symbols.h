@@ -62,6 +62,10 @@ struct rvp_frame_list rvp_symbols_find_nowhere(struct rvp_symbols *symbols, uint
 size_t rvp_symbols_files_in_state(const struct rvp_symbols *symbols, enum rvp_symbols_state state,
 				  const char **paths, size_t room);
 
+/* A mangled name of C++ or Rust as people write it, malloc'ed; NULL when it is none, or without the module.
+ */
+char *rvp_symbols_readable_name(const struct rvp_symbols *symbols, const char *name);
+
 /* The part of `path` behind the last slash. */
 const char *rvp_symbols_base_name(const char *path);
 

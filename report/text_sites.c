@@ -8,7 +8,7 @@
 struct list {
 	enum rvp_measure measure;
 	uint64_t whole_bytes, whole_count; /* what the shares are of */
-	char title[160];
+	char title[256];
 };
 
 static const char *moment_name(const struct rvp_view *view, size_t number, char *text)

@@ -51,9 +51,11 @@ template <typename T> cache<T>::~cache()
 
 __attribute__((noinline)) void *outer(std::size_t bytes)
 {
+	void *first = middle(bytes);
+
 	if (bytes > 100)
-		return middle(bytes);
-	return innermost(bytes);
+		std::free(innermost(bytes * 2));
+	return first;
 }
 
 __attribute__((noinline)) int with_lambda(int count)
