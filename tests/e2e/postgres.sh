@@ -10,9 +10,9 @@ as=
 if [ "$(id -u)" = 0 ]; then
 	need setpriv
 	as="setpriv --reuid=nobody --regid=nogroup --clear-groups"
-	mkdir -p ours/preload ours/tools && cp "$RVPROF_LIB" ours/preload/ && cp "$RVPROF_TOOL" ours/tools/ ||
+	mkdir -p ours/preload ours/tools && cp "$E2E_LIB" ours/preload/ && cp "$E2E_TOOL" ours/tools/ ||
 		fail "cannot copy the library"
-	RVPROF_LIB=$PWD/ours/preload/$(basename "$RVPROF_LIB")
+	E2E_LIB=$PWD/ours/preload/$(basename "$E2E_LIB")
 	chown -R nobody . && chmod 755 .
 fi
 export HOME="$PWD" PGHOST="$PWD" PGUSER=bench PGDATABASE=postgres TZ=UTC

@@ -9,7 +9,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # name:seconds; the quick ones need no big package
-quick="decode:60 tutorials:60 python:120 sqlite:60 git:90 gcc:90 allocators:90"
+quick="decode:60 tutorials:60 demo:90 python:120 sqlite:60 git:90 gcc:90 allocators:90"
 big="redis:90 postgres:180 node:90 java:120 openmpi:120 torch:240 llama:300"
 
 keep=0
@@ -25,11 +25,11 @@ done
 build=${1:-$here/../../build}
 [ $# -gt 0 ] && shift
 build=$(cd "$build" && pwd) || exit 2
-RVPROF_LIB=${RVPROF_LIB:-$build/preload/librvprof.so}
-RVPROF_TOOL=${RVPROF_TOOL:-$build/tools/rvprof}
+E2E_LIB=${E2E_LIB:-$build/preload/librvprof.so}
+E2E_TOOL=${E2E_TOOL:-$build/tools/rvprof}
 E2E_BUILD=$build
-export RVPROF_LIB RVPROF_TOOL E2E_BUILD
-for file in "$RVPROF_LIB" "$RVPROF_TOOL"; do
+export E2E_LIB E2E_TOOL E2E_BUILD
+for file in "$E2E_LIB" "$E2E_TOOL"; do
 	[ -f "$file" ] || { echo "run.sh: $file is not built" >&2; exit 2; }
 done
 # What the caller's shell has set must not reach the programs.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # same.sh: sourced by every program test here. A test says what it runs; this says what must hold.
 #
-# From run.sh: RVPROF_LIB, RVPROF_TOOL (absolute paths), E2E_DIR (an empty folder, also the current one).
+# From run.sh: E2E_LIB, E2E_TOOL (absolute paths), E2E_DIR (an empty folder, also the current one).
 # A test ends with status 0 (passed), 77 (skipped, the last line says why) or anything else (failed).
 # POSIX sh. Every path that a test makes is below the current folder.
 set -u
@@ -38,7 +38,7 @@ first_file() {
 under() {
 	mode=$1 folder=$2
 	shift 2
-	LD_PRELOAD="${PRELOAD_BEFORE:+$PRELOAD_BEFORE:}$RVPROF_LIB${PRELOAD_AFTER:+:$PRELOAD_AFTER}" \
+	LD_PRELOAD="${PRELOAD_BEFORE:+$PRELOAD_BEFORE:}$E2E_LIB${PRELOAD_AFTER:+:$PRELOAD_AFTER}" \
 		RVPROF_MODE=$mode RVPROF_OUTPUT="$PWD/$folder" RVPROF_EXIT_WAIT=60 "$@"
 }
 
@@ -102,13 +102,13 @@ true_report() {
 		holds "$1" '.totals.alloc_bytes - .totals.free_bytes == .totals.end_live_bytes'
 	fi
 	[ "$(wc -l <"$1/memory.csv")" -ge 3 ] || fail "$1: memory.csv has no rows"
-	"$RVPROF_TOOL" report "$1" >"$1.report" 2>&1 || fail "$1: rvprof report: $(tail -n 3 "$1.report")"
-	"$RVPROF_TOOL" report --json "$1" 2>/dev/null | cmp - "$1/summary.json" || fail "$1: report --json differs"
+	"$E2E_TOOL" report "$1" >"$1.report" 2>&1 || fail "$1: rvprof report: $(tail -n 3 "$1.report")"
+	"$E2E_TOOL" report --json "$1" 2>/dev/null | cmp - "$1/summary.json" || fail "$1: report --json differs"
 }
 
 # recorded FOLDER BYTES [TIMES]: a block of exactly BYTES requested bytes was recorded, at least TIMES times.
 recorded() {
-	"$RVPROF_TOOL" dump "$1" >"$1.dump" 2>"$1.dump.err" || fail "$1: rvprof dump: $(tail -n 2 "$1.dump.err")"
+	"$E2E_TOOL" dump "$1" >"$1.dump" 2>"$1.dump.err" || fail "$1: rvprof dump: $(tail -n 2 "$1.dump.err")"
 	found=$(grep -cE "(^|[^a-z_])bytes=$2( |$)" "$1.dump")
 	[ "$found" -ge "${3:-1}" ] || fail "$1: $found records of a block of $2 bytes, not ${3:-1}"
 }

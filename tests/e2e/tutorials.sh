@@ -1,8 +1,8 @@
 # tutorials.sh: every command block of docs/tutorials is run as a reader would, each page in a folder of its own.
 . "$(dirname "$0")/same.sh"
 need jq
-PATH=$(dirname "$RVPROF_TOOL"):$E2E_BUILD/examples:$PATH
-export PATH
+PATH=$(dirname "$E2E_TOOL"):$E2E_BUILD/examples:$PATH
+export PATH LIBRVPROF="$E2E_LIB"
 pages=0
 for page in "$here"/../../docs/tutorials/*.md; do
 	name=$(basename "$page" .md)
