@@ -362,13 +362,46 @@ struct rvp_status rvp_log_open(struct rvp_log *log, const char *log_path, const 
 	return RVP_OK;
 }
 
+/* The sums of a folded log: entries in use, the one without a key (0) first if it has anything. */
+static struct rvp_status read_folds(struct rvp_log *log, const char *path)
+{
+	struct rvp_fold_table *table;
+	size_t length = sizeof *table;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct rvp_status status;
+
+	if (fd < 0)
+		return errno == ENOENT ? RVP_OK : rvp_fail("open", path, errno);
+	table = calloc(1, length);
+	log->folds = table ? malloc(sizeof table->entry) : NULL;
+	if (!log->folds) {
+		free(table);
+		close(fd);
+		return rvp_fail("read", path, ENOMEM);
+	}
+	status = read_whole(fd, (char *)table, &length);
+	close(fd);
+	if (rvp_failed(status) || rvp_failed(rvp_file_header_check(&table->file, RVP_FOLD_MAGIC, path)))
+		log->folds_damaged = 1;
+	for (size_t i = 0; i < RVP_FOLD_ENTRIES && !log->folds_damaged; i++)
+		if (atomic_load_explicit(&table->entry[i].alloc_count, memory_order_relaxed))
+			memcpy(&log->folds[log->fold_count++], &table->entry[i], sizeof(struct rvp_fold));
+	free(table);
+	return RVP_OK;
+}
+
 struct rvp_status rvp_log_open_folder(struct rvp_log *log, const char *folder)
 {
-	char log_path[4096], buffers_path[4096];
+	char log_path[4096], buffers_path[4096], folds_path[4096];
+	struct rvp_status status;
 
 	snprintf(log_path, sizeof log_path, "%s/" RVP_LOG_FILE, folder);
 	snprintf(buffers_path, sizeof buffers_path, "%s/" RVP_BUFFER_FILE, folder);
-	return rvp_log_open(log, log_path, buffers_path);
+	snprintf(folds_path, sizeof folds_path, "%s/" RVP_FOLD_FILE, folder);
+	status = rvp_log_open(log, log_path, buffers_path);
+	if (!rvp_failed(status))
+		status = read_folds(log, folds_path);
+	return status;
 }
 
 void rvp_log_close(struct rvp_log *log)
@@ -379,5 +412,6 @@ void rvp_log_close(struct rvp_log *log)
 	free(log->chunks);
 	free(log->deferred);
 	free(log->deferred_tid);
+	free(log->folds);
 	memset(log, 0, sizeof *log);
 }

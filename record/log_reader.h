@@ -7,6 +7,7 @@
 #ifndef RVP_LOG_READER_H
 #define RVP_LOG_READER_H
 
+#include "record/fold.h"
 #include "record/slot.h"
 #include "record/status.h"
 
@@ -32,6 +33,9 @@ struct rvp_log {
 	struct rvp_deferred *deferred;  /* events of signal handlers that no hook had yet turned into records, by slot */
 	uint32_t *deferred_tid;
 	size_t deferred_count;
+	struct rvp_fold *folds; /* sums by call path of a log that met its bound; entries with a key, and the rest */
+	size_t fold_count;
+	uint64_t folds_damaged; /* 1: there is a table of sums that can't be read */
 
 	/* What was found damaged. */
 	uint64_t torn_chunks;    /* a good header, but the payload is cut or changed, and no buffer has it */
