@@ -291,9 +291,9 @@ static void complain_of_name(struct line line, struct part name, bool as_variabl
 	add_text(&line, as_variable ? "" : "'");
 	if (!near)
 		return;
-	add_text(&line, " (did you mean ");
+	add_text(&line, as_variable ? " (did you mean " : " (did you mean '");
 	add_name(&line, whole(near->name), as_variable);
-	add_text(&line, "?)");
+	add_text(&line, as_variable ? "?)" : "'?)");
 }
 
 static void complain_of_value(struct line line, const struct option_row *row, struct part value,

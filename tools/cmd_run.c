@@ -117,6 +117,10 @@ static int start(struct run *run)
 	if (!failed)
 		return 0;
 	rvp_run_place_remove(&run->place);
+	if (failed == ENOENT) { /* the file is there: what it needs to run is not */
+		rvp_complain("cannot run '%s': its interpreter is not there", run->settings.program[0]);
+		return RVP_EXIT_NOT_EXECUTABLE;
+	}
 	return complain_of_program(run->settings.program[0], failed);
 }
 

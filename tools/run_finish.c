@@ -20,15 +20,6 @@ enum { LINE_BYTES = 512 };
 static const char *const outputs[] = {"summary.json", "memory.csv", "categories.csv", "latency.csv",
 				      "trace.json"};
 
-/* The folder as one would type it here. */
-static const char *short_path(const char *path)
-{
-	char here[RVP_FOLDER_BYTES];
-	size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
-
-	return length > 1 && !strncmp(path, here, length) && path[length] == '/' ? path + length + 1 : path;
-}
-
 static uint64_t number(const json_t *object, const char *name)
 {
 	json_int_t value = json_integer_value(json_object_get(object, name));
@@ -101,7 +92,7 @@ static void say_where(const char *path)
 		if (stat(file, &info) == 0)
 			snprintf(text + length, sizeof text - length, "%s%s", length ? ", " : "", outputs[i]);
 	}
-	rvp_complain("%s/ has %s", short_path(path),
+	rvp_complain("%s/ has %s", rvp_path_from_here(path),
 		     *text ? text : "the records; the outputs are not written yet");
 }
 
@@ -116,7 +107,7 @@ static json_t *read_summary(const char *folder)
 static void say_summary(const struct rvp_run_place *place, const struct rvp_run_end *end)
 {
 	json_t *summary = read_summary(place->path);
-	const char *path = short_path(place->path);
+	const char *path = rvp_path_from_here(place->path);
 
 	say_peak(summary, end);
 	say_what(summary);

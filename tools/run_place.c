@@ -58,10 +58,19 @@ static struct rvp_status make_tree(struct rvp_run_place *place, const struct rvp
 	return RVP_OK;
 }
 
+const char *rvp_path_from_here(const char *path)
+{
+	char here[RVP_FOLDER_BYTES];
+	size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+
+	return length > 1 && !strncmp(path, here, length) && path[length] == '/' ? path + length + 1 : path;
+}
+
 static struct rvp_status explain(const char *path, int failed)
 {
 	if (failed == EEXIST)
-		return rvp_fail_with("make", path, "it exists; -f replaces it, -o names another");
+		return rvp_fail_with("make", rvp_path_from_here(path),
+				     "it exists; -f replaces it, -o names another");
 	if (failed == EINVAL)
 		return rvp_fail_with(
 		    "make", "the run folder",

@@ -26,6 +26,9 @@ struct rvp_status rvp_run_place_make(struct rvp_run_place *place, const struct r
 /* Undoes it, for a program that did not start. */
 void rvp_run_place_remove(struct rvp_run_place *place);
 
+/* The absolute `path` as one would type it in the current folder: a part of it. */
+const char *rvp_path_from_here(const char *path);
+
 /* Removes the old run folder `path`, by the rule above. */
 struct rvp_status rvp_old_run_remove(const char *path);
 

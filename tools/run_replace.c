@@ -135,8 +135,11 @@ struct rvp_status rvp_old_run_remove(const char *path)
 {
 	struct rvp_status status;
 
+	path = rvp_path_from_here(path);
 	if (rmdir(path) == 0) /* it was empty */
 		return RVP_OK;
+	if (!is_folder(AT_FDCWD, path))
+		return rvp_fail_with("replace", path, "it is no folder; -o names another");
 	status = check_is_a_run(path);
 	if (!rvp_failed(status))
 		status = for_each(AT_FDCWD, path, path, run_names, look);
