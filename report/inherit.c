@@ -17,7 +17,7 @@
 
 #include <stdlib.h>
 
-enum { WANTED = RVP_BLOCK_SUSPECT };
+enum { WANTED = RVP_BLOCK_SUSPECT, GONE = 8 /* the parent itself had given it back before the fork */ };
 
 struct birth { /* of a child by fork */
 	uint32_t child, parent;
@@ -156,7 +156,9 @@ static void look_up(struct walk *walk, struct rvp_block *wanted)
 	if (found) {
 		wanted->bytes = found->bytes;
 		wanted->flags = RVP_BLOCK_OCCUPIED | (found->flags & RVP_BLOCK_SAMPLED);
-	} else if (!mark || !mark->bytes) {
+	} else if (mark && mark->bytes) {
+		wanted->flags = RVP_BLOCK_OCCUPIED | GONE;
+	} else {
 		want(walk, wanted->address);
 	}
 }
@@ -300,7 +302,7 @@ static void hand_down(struct rvp_inheritance *inheritance, const struct birth *b
 		if (!(wanted->flags & WANTED))
 			continue;
 		found = rvp_block_find(&inheritance->wanted[birth->parent], wanted->address);
-		if (!found || found->flags & WANTED)
+		if (!found || found->flags & (WANTED | GONE))
 			continue;
 		wanted->bytes = found->bytes;
 		wanted->flags = found->flags;
@@ -364,7 +366,7 @@ struct rvp_block *rvp_inherited(const struct rvp_inheritance *inheritance, uint3
 {
 	struct rvp_block *block = rvp_block_find(&inheritance->wanted[process], address);
 
-	return block && !(block->flags & WANTED) ? block : NULL;
+	return block && !(block->flags & (WANTED | GONE)) ? block : NULL;
 }
 
 void rvp_inherited_take(struct rvp_inheritance *inheritance, uint32_t process, struct rvp_block *block)
