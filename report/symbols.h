@@ -66,6 +66,9 @@ size_t rvp_symbols_files_in_state(const struct rvp_symbols *symbols, enum rvp_sy
  */
 char *rvp_symbols_readable_name(const struct rvp_symbols *symbols, const char *name);
 
+/* An absolute `path` without "/./", "//" and "/x/.." into `tidy`, cut to fit; returns it. */
+char *rvp_path_tidy(const char *path, char *tidy, size_t tidy_bytes);
+
 /* The part of `path` behind the last slash. */
 const char *rvp_symbols_base_name(const char *path);
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PATH_BYTES = 4096 };
+
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
@@ -224,7 +226,8 @@ void rvp_groups_free(struct rvp_groups *groups)
 static struct rvp_change growth_of(const struct rvp_groups *groups, const struct rvp_group *group)
 {
 	const struct rvp_amount *first = &group->at_moments[0];
-	const struct rvp_amount *last = &group->at_moments[groups->moment_count - 1];
+	const struct rvp_amount *last =
+	    groups->grows_to_end ? &group->at_end : &group->at_moments[groups->moment_count - 1];
 
 	return (struct rvp_change){(int64_t)(last->bytes - first->bytes),
 				   (int64_t)(last->count - first->count)};
@@ -314,10 +317,14 @@ uint32_t *rvp_groups_by(const struct rvp_groups *groups, enum rvp_measure measur
 
 void rvp_frame_text(const struct rvp_frame *frame, char *text, size_t text_bytes)
 {
+	char path[PATH_BYTES];
+
 	if (frame->file && frame->line)
-		snprintf(text, text_bytes, "%s (%s:%u)", frame->function, frame->file, frame->line);
+		snprintf(text, text_bytes, "%s (%s:%u)", frame->function,
+			 rvp_path_tidy(frame->file, path, sizeof path), frame->line);
 	else if (frame->file)
-		snprintf(text, text_bytes, "%s (%s)", frame->function, frame->file);
+		snprintf(text, text_bytes, "%s (%s)", frame->function,
+			 rvp_path_tidy(frame->file, path, sizeof path));
 	else if (frame->module && frame->kind == RVP_FRAME_FUNCTION)
 		snprintf(text, text_bytes, "%s [%s]", frame->function, rvp_symbols_base_name(frame->module));
 	else

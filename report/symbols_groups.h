@@ -21,6 +21,7 @@ struct rvp_group {
 struct rvp_groups {
 	struct rvp_group *groups;
 	size_t count, moment_count;
+	bool grows_to_end; /* RVP_GROWTH: to at_end, not to the last moment */
 	/* The owner's own. */
 	size_t room;
 	uint32_t *table; /* by hash: a group's number plus 1 */
@@ -40,7 +41,7 @@ enum rvp_measure {
 	RVP_ALLOCATED_COUNT, /* the amounts of RVP_ALLOCATED, ordered by count */
 	RVP_TEMPORARY,       /* ordered by count */
 	RVP_AT_MOMENT,       /* the first moment */
-	RVP_GROWTH,          /* from the first to the last moment */
+	RVP_GROWTH,          /* from the first to the last moment, or to the end */
 	RVP_MEASURE_COUNT
 };
 

@@ -57,7 +57,7 @@ static int64_t total_bytes(const struct rvp_view *view, enum rvp_measure measure
 	case RVP_ALLOCATED:
 	case RVP_ALLOCATED_COUNT: return (int64_t)answer->totals.counters.alloc_bytes;
 	case RVP_AT_MOMENT: return (int64_t)answer->moment_live_bytes[0];
-	case RVP_GROWTH: return (int64_t)(answer->moment_live_bytes[1] - answer->moment_live_bytes[0]);
+	case RVP_GROWTH: return rvp_view_growth_bytes(view);
 	case RVP_TEMPORARY:
 		for (size_t i = 0; i < answer->site_count; i++)
 			sum += answer->sites[i].temporary.bytes;

@@ -23,24 +23,50 @@ static void label(const struct rvp_view *view, const char *text)
 
 /* ---- what ran ---- */
 
-static void print_command(const struct rvp_view *view)
+/* Prints `words` (NULL ends them) into what is left of a line. */
+static void print_words(const struct rvp_view *view, char *const *words)
 {
-	const struct rvp_run *run = view->run;
 	unsigned room = view->style.width ? view->style.width : UINT32_MAX;
 
-	fputs(rvp_style_on(&view->style, RVP_INK_TITLE), view->out);
-	for (size_t i = 0; i < run->command_count && room > 8; i++) {
-		unsigned columns = rvp_text_columns(run->command[i]);
+	for (size_t i = 0; words[i] && room > 8; i++) {
+		unsigned columns = rvp_text_columns(words[i]);
 
 		if (i)
 			fputc(' ', view->out);
 		room -= i != 0;
-		room -= rvp_print_safely(view->out, run->command[i], columns > room ? room : 0);
+		room -= rvp_print_safely(view->out, words[i], columns > room ? room : 0);
 	}
-	if (!run->command_count)
-		rvp_print_safely(view->out, run->name, view->style.width);
+}
+
+static void print_command(const struct rvp_view *view)
+{
+	const struct rvp_run *run = view->run;
+	const struct rvp_process *root = rvp_last_root(run);
+
+	fputs(rvp_style_on(&view->style, RVP_INK_TITLE), view->out);
+	if (run->command_count)
+		print_words(view, run->command);
+	else if (root && root->argument_count)
+		print_words(view, root->arguments);
+	else
+		rvp_print_safely(view->out, *run->name || !root ? run->name : root->name, view->style.width);
 	fprintf(view->out, "%s%s\n", run->command_is_cut ? " ..." : "",
 		rvp_style_off(&view->style, RVP_INK_TITLE));
+}
+
+static void print_mode(const struct rvp_view *view)
+{
+	const struct rvp_process *root = rvp_last_root(view->run);
+	char bytes[RVP_NUMBER_TEXT_BYTES];
+
+	label(view, "mode");
+	if (view->run->mode == RVP_MODE_FULL)
+		fputs("full: every alloc and free\n", view->out);
+	else if (root && root->sample_bytes)
+		fprintf(view->out, "sampled: blocks below %s by chance; figures with ± are estimates\n",
+			rvp_text_bytes(root->threshold_bytes, bytes));
+	else
+		fputs("sampled: small blocks by chance; figures with ± are estimates\n", view->out);
 }
 
 static void print_state(const struct rvp_view *view)
@@ -64,7 +90,7 @@ static void print_state(const struct rvp_view *view)
 void rvp_text_run(const struct rvp_view *view)
 {
 	const struct rvp_run *run = view->run;
-	char date[RVP_NUMBER_TEXT_BYTES], duration[RVP_NUMBER_TEXT_BYTES], bytes[RVP_NUMBER_TEXT_BYTES];
+	char date[RVP_NUMBER_TEXT_BYTES], duration[RVP_NUMBER_TEXT_BYTES];
 
 	print_command(view);
 	print_state(view);
@@ -74,14 +100,7 @@ void rvp_text_run(const struct rvp_view *view)
 	if (run->process_count > 1)
 		fprintf(view->out, ", %zu processes", run->process_count);
 	fputc('\n', view->out);
-	label(view, "mode");
-	if (run->mode == RVP_MODE_FULL)
-		fputs("full: every alloc and free\n", view->out);
-	else if (run->process_count)
-		fprintf(
-		    view->out, "sampled: small blocks by chance (one in %s); figures with ± are estimates\n",
-		    rvp_text_bytes(
-			run->processes[run->root < run->process_count ? run->root : 0].sample_bytes, bytes));
+	print_mode(view);
 	if (run->is_folded) {
 		label(view, "log");
 		fputs("folded at --max-log: counts and bytes allocated stay exact, other figures are ±\n",
@@ -276,6 +295,11 @@ static void print_reason(const struct rvp_view *view, uint64_t count, const char
 
 static void print_flaws(const struct rvp_view *view)
 {
+	if (view->run->flaw[0]) {
+		fputs("  the run: ", view->out);
+		rvp_print_safely(view->out, view->run->flaw, 0);
+		fputc('\n', view->out);
+	}
 	for (size_t i = 0; i < view->run->process_count; i++) {
 		const struct rvp_process *process = &view->run->processes[i];
 
@@ -300,7 +324,7 @@ static bool has_loss(const struct rvp_view *view)
 	for (int i = 0; i < RVP_LOSS_COUNT; i++)
 		if (view->answer->totals.loss[i])
 			return true;
-	return view->run->unfollowed || has_flaw(view->run);
+	return view->run->unfollowed || view->run->flaw[0] || has_flaw(view->run);
 }
 
 void rvp_text_lost(const struct rvp_view *view)
@@ -357,14 +381,17 @@ void rvp_text_names(const struct rvp_view *view)
 
 void rvp_text_report(const struct rvp_view *view)
 {
+	bool is_growth = view->moment_count == 2;
+
 	rvp_text_run(view);
 	rvp_text_totals(view);
-	rvp_text_sites(view, view->moment_count == 1 ? RVP_AT_MOMENT : RVP_AT_PEAK);
-	if (view->moment_count == 2)
-		rvp_text_sites(view, RVP_GROWTH);
-	rvp_text_sites(view, RVP_ALLOCATED);
-	rvp_text_sites(view, RVP_TEMPORARY);
-	rvp_text_sites(view, RVP_AT_END);
+	if (is_growth)
+		rvp_text_sites(view, RVP_GROWTH, view->top_count);
+	rvp_text_sites(view, view->moment_count == 1 ? RVP_AT_MOMENT : RVP_AT_PEAK,
+		       is_growth ? view->more_count : view->top_count);
+	rvp_text_sites(view, RVP_ALLOCATED, view->more_count);
+	rvp_text_sites(view, RVP_TEMPORARY, view->more_count);
+	rvp_text_sites(view, RVP_AT_END, view->more_count);
 	rvp_text_processes(view);
 	rvp_text_cost(view);
 	rvp_text_lost(view);

@@ -25,11 +25,16 @@ struct rvp_view {
 	const struct rvp_analysis *answer;
 	const struct rvp_groups *groups;
 	const struct rvp_symbols *symbols;
-	unsigned top_count;   /* call stacks a list */
+	const char *here;     /* the current folder: paths below it are shown from it; "": not known */
+	unsigned top_count;   /* call stacks in the first list */
+	unsigned more_count;  /* and in the others */
 	unsigned frame_count; /* lines a call stack */
 	struct rvp_asked_moment moments[2];
-	size_t moment_count; /* 1: live then; 2: growth between them */
+	size_t moment_count; /* 1: live then; 2: growth between them, groups->grows_to_end told */
 };
+
+/* Of the tree, between the two moments. */
+int64_t rvp_view_growth_bytes(const struct rvp_view *view);
 
 /* All sections. */
 void rvp_text_report(const struct rvp_view *view);
@@ -37,7 +42,7 @@ void rvp_text_report(const struct rvp_view *view);
 /* Single sections. */
 void rvp_text_run(const struct rvp_view *view);    /* what ran and how it ended */
 void rvp_text_totals(const struct rvp_view *view); /* peak, totals, end */
-void rvp_text_sites(const struct rvp_view *view, enum rvp_measure measure);
+void rvp_text_sites(const struct rvp_view *view, enum rvp_measure measure, unsigned count);
 void rvp_text_processes(const struct rvp_view *view); /* nothing for a single one */
 void rvp_text_cost(const struct rvp_view *view);
 void rvp_text_lost(const struct rvp_view *view);

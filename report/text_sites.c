@@ -59,6 +59,15 @@ static struct list list_of(const struct rvp_view *view, enum rvp_measure measure
 	return list;
 }
 
+int64_t rvp_view_growth_bytes(const struct rvp_view *view)
+{
+	const uint64_t *live_bytes = view->answer->moment_live_bytes;
+	uint64_t last_bytes =
+	    view->groups->grows_to_end ? view->answer->totals.end_live_bytes : live_bytes[1];
+
+	return (int64_t)(last_bytes - live_bytes[0]);
+}
+
 static bool is_by_count(enum rvp_measure measure)
 {
 	return measure == RVP_TEMPORARY || measure == RVP_ALLOCATED_COUNT;
@@ -69,10 +78,8 @@ static void print_title(const struct rvp_view *view, const struct list *list, si
 	char title[512], bytes[RVP_NUMBER_TEXT_BYTES];
 
 	if (list->measure == RVP_GROWTH) {
-		int64_t change =
-		    (int64_t)(view->answer->moment_live_bytes[1] - view->answer->moment_live_bytes[0]);
-
-		snprintf(title, sizeof title, "%s: %s", list->title, rvp_text_change(change, bytes));
+		snprintf(title, sizeof title, "%s: %s", list->title,
+			 rvp_text_change(rvp_view_growth_bytes(view), bytes));
 	} else if (list->whole_bytes) {
 		snprintf(title, sizeof title, "%s: %s, %zu of %zu call stacks", list->title,
 			 rvp_text_bytes(list->whole_bytes, bytes), shown, all);
@@ -117,12 +124,12 @@ static void print_group(const struct rvp_view *view, const struct list *list, un
 	rvp_text_stack(view, &group->stack);
 }
 
-void rvp_text_sites(const struct rvp_view *view, enum rvp_measure measure)
+void rvp_text_sites(const struct rvp_view *view, enum rvp_measure measure, unsigned most)
 {
 	struct list list = list_of(view, measure);
 	size_t count;
 	uint32_t *order = rvp_groups_by(view->groups, measure, &count);
-	size_t shown = count < view->top_count ? count : view->top_count;
+	size_t shown = count < most ? count : most;
 
 	print_title(view, &list, shown, count);
 	if (!order)

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { INDENT = 6, FUNCTION_COLUMNS = 40, GAP = 2, PATH_COLUMNS_MIN = 16 };
+enum { INDENT = 6, FUNCTION_COLUMNS = 40, GAP = 2, PLACE_BYTES = 4200 };
 
 static bool is_shown(const struct rvp_frame *frame)
 {
@@ -23,13 +23,28 @@ static size_t shown_count(const struct rvp_frame_list *stack)
 	return count;
 }
 
-/* Where it is, "file:line" or "[library]"; NULL when the function's text says all. */
-static const char *place_of(const struct rvp_frame *frame, char *text, size_t text_bytes)
+/* `path` as one would type it here. */
+static const char *short_path(const struct rvp_view *view, const char *path, char *tidy, size_t tidy_bytes)
 {
-	if (frame->file && frame->line)
-		snprintf(text, text_bytes, "%s:%u", frame->file, frame->line);
-	else if (frame->file)
-		snprintf(text, text_bytes, "%s", frame->file);
+	size_t length = strlen(view->here);
+
+	rvp_path_tidy(path, tidy, tidy_bytes);
+	if (length > 1 && !strncmp(tidy, view->here, length) && tidy[length] == '/')
+		return tidy + length + 1;
+	return tidy;
+}
+
+/* Where it is, "file:line" or "[library]"; NULL when the function's text says all. */
+static const char *place_of(const struct rvp_view *view, const struct rvp_frame *frame, char *text,
+			    size_t text_bytes)
+{
+	char tidy[PLACE_BYTES - 16];
+	const char *path = frame->file ? short_path(view, frame->file, tidy, sizeof tidy) : NULL;
+
+	if (path && frame->line)
+		snprintf(text, text_bytes, "%s:%u", path, frame->line);
+	else if (path)
+		snprintf(text, text_bytes, "%s", path);
 	else if (frame->module && frame->kind == RVP_FRAME_FUNCTION)
 		snprintf(text, text_bytes, "[%s]", rvp_symbols_base_name(frame->module));
 	else
@@ -42,29 +57,31 @@ static void print_spaces(FILE *out, unsigned count)
 	fprintf(out, "%*s", (int)count, "");
 }
 
+/* Columns for the function when the place wants `place_columns`; 0: no limit. */
+static unsigned function_room(unsigned width, unsigned column, unsigned place_columns)
+{
+	if (!width || !place_columns)
+		return width;
+	return width > place_columns + GAP + column ? width - place_columns - GAP : column;
+}
+
 static void print_frame(const struct rvp_view *view, const struct rvp_frame *frame)
 {
-	char text[4200];
-	const char *place = place_of(frame, text, sizeof text);
+	char text[PLACE_BYTES];
+	const char *place = place_of(view, frame, text, sizeof text);
 	unsigned width = view->style.width ? view->style.width - INDENT : 0;
-	unsigned place_columns = place ? rvp_text_columns(place) : 0, room = width, columns;
+	unsigned column =
+	    width && (width - GAP) / 2 < FUNCTION_COLUMNS ? (width - GAP) / 2 : FUNCTION_COLUMNS;
+	unsigned room = function_room(width, column, place ? rvp_text_columns(place) : 0), columns;
 	enum rvp_ink ink = frame->kind == RVP_FRAME_PYTHON ? RVP_INK_PYTHON : RVP_INK_PLAIN;
 
-	if (width && place) { /* the function has its column, and more where the place leaves it */
-		room = width > place_columns + GAP ? width - place_columns - GAP : 0;
-		if (room < FUNCTION_COLUMNS)
-			room = FUNCTION_COLUMNS < width - GAP - PATH_COLUMNS_MIN
-				   ? FUNCTION_COLUMNS
-				   : width - GAP - PATH_COLUMNS_MIN;
-	}
 	print_spaces(view->out, INDENT);
 	fputs(rvp_style_on(&view->style, ink), view->out);
 	columns = rvp_print_safely(view->out, frame->function, room);
 	fputs(rvp_style_off(&view->style, ink), view->out);
 	if (place) {
-		print_spaces(view->out, columns < FUNCTION_COLUMNS ? FUNCTION_COLUMNS - columns + GAP : GAP);
-		if (columns < FUNCTION_COLUMNS)
-			columns = FUNCTION_COLUMNS;
+		print_spaces(view->out, columns < column ? column - columns + GAP : GAP);
+		columns = columns < column ? column : columns;
 		fputs(rvp_style_on(&view->style, RVP_INK_DIM), view->out);
 		rvp_print_safely_end(view->out, place, width ? width - columns - GAP : 0);
 		fputs(rvp_style_off(&view->style, RVP_INK_DIM), view->out);

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TOP_DEFAULT = 10, FRAMES_DEFAULT = 6, COPY_BYTES = 65536 };
+enum { TOP_DEFAULT = 10, MORE_DEFAULT = 5, FRAMES_DEFAULT = 5, COPY_BYTES = 65536 };
 
 struct settings {
 	const char *from, *to, *at, *by;
@@ -39,6 +39,7 @@ struct report {
 	struct rvp_symbols *symbols;
 	struct rvp_stacks *stacks;
 	struct rvp_groups groups;
+	bool grows_to_end;
 };
 
 static const char help[] =
@@ -47,8 +48,8 @@ static const char help[] =
     "  --at TIME           what was live at that moment, in place of the peak\n"
     "  --from TIME --to TIME  what grew between two moments (--to end where it is left out)\n"
     "  --by WHAT           only the list by: peak, end, allocated, count, temporary\n"
-    "  --top N             call stacks a list (10)\n"
-    "  --frames N          lines a call stack (6)\n"
+    "  --top N             call stacks a list (10 in the first, 5 in the others)\n"
+    "  --frames N          lines a call stack (5)\n"
     "  --json              the text of summary.json; with --at, --from, --to or --by that list\n"
     "  --color WHEN        auto, always or never; NO_COLOR and FORCE_COLOR are heard too\n\n"
     "TIME: 12.5s since the start, 40% of the run, peak, end, or a mark's label.\n";
@@ -165,28 +166,53 @@ static struct rvp_status take_moment(struct report *report, const char *text, ui
 	return status;
 }
 
+/* Whether moment `number` is the end: there the end of each process counts, not what is left when all are
+ * gone. */
+static bool is_end(const struct report *report, size_t number)
+{
+	return report->view.moments[number].ns >= report->run->end_ns;
+}
+
+static struct rvp_status find_at(struct report *report, uint64_t peak_ns)
+{
+	struct rvp_status status = take_moment(report, report->settings.at, peak_ns);
+
+	if (!rvp_failed(status) && is_end(report, 0)) {
+		report->view.moment_count = 0;
+		report->settings.measure = RVP_AT_END;
+		report->settings.by = "end";
+	}
+	return status;
+}
+
+static struct rvp_status find_growth(struct report *report, const char *from, const char *to,
+				     uint64_t peak_ns)
+{
+	struct rvp_status status = take_moment(report, from, peak_ns);
+
+	if (!rvp_failed(status))
+		status = take_moment(report, to, peak_ns);
+	if (rvp_failed(status))
+		return status;
+	if (is_end(report, 0) || report->view.moments[0].ns > report->view.moments[1].ns)
+		return rvp_fail_with("report growth", NULL, "%s is not before %s", from, to);
+	report->grows_to_end = is_end(report, 1);
+	return RVP_OK;
+}
+
 static struct rvp_status find_moments(struct report *report)
 {
 	const struct settings *settings = &report->settings;
-	const char *first = settings->at ? settings->at : settings->from;
-	const char *second = settings->at ? NULL : settings->to;
 	uint64_t peak_ns = RVP_NEVER;
 	struct rvp_status status = RVP_OK;
 
-	if (!first && !second)
-		return RVP_OK;
-	if (!settings->at && !first)
-		first = "0s";
-	if (!settings->at && !second)
-		second = "end";
-	if (is_peak(first) || is_peak(second))
+	if (is_peak(settings->at) || is_peak(settings->from) || is_peak(settings->to))
 		status = find_peak(report->run, &peak_ns);
-	if (!rvp_failed(status))
-		status = take_moment(report, first, peak_ns);
-	if (!rvp_failed(status) && second)
-		status = take_moment(report, second, peak_ns);
-	if (!rvp_failed(status) && second && report->view.moments[0].ns > report->view.moments[1].ns)
-		return rvp_fail_with("report growth", NULL, "--from %s is later than --to %s", first, second);
+	if (!rvp_failed(status) && settings->at)
+		status = find_at(report, peak_ns);
+	else if (!rvp_failed(status) && (settings->from || settings->to))
+		status = find_growth(report, settings->from ? settings->from : "0s",
+				     settings->to ? settings->to : "end", peak_ns);
 	return status;
 }
 
@@ -212,6 +238,7 @@ static struct rvp_status name_stacks(struct report *report)
 	if (!report->stacks)
 		return rvp_fail("name the call stacks", NULL, ENOMEM);
 	status = rvp_groups_make(&report->groups, report->stacks, &report->answer, view->moment_count);
+	report->groups.grows_to_end = report->grows_to_end;
 	view->groups = rvp_failed(status) ? NULL : &report->groups;
 	view->symbols = report->symbols;
 	return status;
@@ -232,7 +259,7 @@ static struct rvp_status print(struct report *report)
 		return rvp_json_sites(&report->view, measure_asked(report), rows);
 	if (report->settings.by) {
 		rvp_text_run(&report->view);
-		rvp_text_sites(&report->view, report->settings.measure);
+		rvp_text_sites(&report->view, report->settings.measure, report->view.top_count);
 		rvp_text_lost(&report->view);
 		rvp_text_names(&report->view);
 	} else {
@@ -324,11 +351,21 @@ static int report_on(struct report *report, const char *folder)
 	return finish(status);
 }
 
+static struct rvp_view view_of(const struct settings *settings, const char *here)
+{
+	return (struct rvp_view){.out = stdout,
+				 .style = rvp_style_for(STDOUT_FILENO, settings->color),
+				 .here = here,
+				 .top_count = settings->top_count,
+				 .more_count = settings->has_top ? settings->top_count : MORE_DEFAULT,
+				 .frame_count = settings->frame_count};
+}
+
 int rvp_cmd_report(int argc, char **argv)
 {
 	struct report report = {.settings = {.top_count = TOP_DEFAULT, .frame_count = FRAMES_DEFAULT}};
 	bool wants_help = false;
-	char path[PATH_MAX];
+	char path[PATH_MAX], here[PATH_MAX];
 	const char *folder;
 
 	if (!take_options(&report.settings, argc, argv, &wants_help))
@@ -340,9 +377,6 @@ int rvp_cmd_report(int argc, char **argv)
 	folder = rvp_run_folder_of("report", argc - optind, argv + optind, path);
 	if (!folder)
 		return RVP_EXIT_USAGE;
-	report.view = (struct rvp_view){.out = stdout,
-					.style = rvp_style_for(STDOUT_FILENO, report.settings.color),
-					.top_count = report.settings.top_count,
-					.frame_count = report.settings.frame_count};
+	report.view = view_of(&report.settings, getcwd(here, sizeof here) ? here : "");
 	return report_on(&report, folder);
 }
