@@ -9,7 +9,8 @@
 
 struct rvp_real rvp_real;
 static atomic_bool filled;
-static __thread bool looking __attribute__((tls_model("initial-exec")));
+/* volatile: dlsym is declared `leaf`, the compiler need not think that it comes back here. */
+static __thread volatile bool looking __attribute__((tls_model("initial-exec")));
 
 static const struct {
 	const char *name;
@@ -50,6 +51,10 @@ static void look(void)
 
 	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		*(void **)((char *)&found + rows[i].offset) = dlsym(RTLD_NEXT, rows[i].name);
+	/* A function that libc has not leaves an error, which the program's own first dlerror() would tell: the first call
+	 * takes it, the second one frees it. */
+	(void)dlerror();
+	(void)dlerror();
 	range.code = (uintptr_t)found.malloc;
 	dl_iterate_phdr(find_module, &range);
 	found.allocator_low = range.low;
