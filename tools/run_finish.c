@@ -3,8 +3,10 @@
  * output; when it could not be written, what the watcher saw. */
 #include "tools/run_finish.h"
 
+#include "record/pattern.h"
 #include "report/text_numbers.h"
 #include "tools/commands.h"
+#include "tools/doctor.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -118,12 +120,30 @@ static void say_summary(const struct rvp_run_place *place, const struct rvp_run_
 	json_decref(summary);
 }
 
+static const char *reason_in(const struct rvp_findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->rows[i].level == RVP_FINDING_NO)
+			return findings->rows[i].text;
+	return NULL;
+}
+
 /* The library never came to life in the program. */
 static void say_unseen(const struct rvp_run_settings *settings, const struct rvp_run_end *end)
 {
-	(void)end;
-	rvp_complain("nothing inside '%s' was recorded; `rvprof doctor %s` tells why", settings->program[0],
-		     settings->program[0]);
+	static struct rvp_findings findings;
+	const char *name = settings->program[0], *reason;
+
+	if (settings->options.only[0] && !rvp_pattern_matches(settings->options.only, rvp_folder_exe(name))) {
+		rvp_complain("nothing was recorded: no program matched --only '%s'", settings->options.only);
+		return;
+	}
+	rvp_doctor_program(&findings, end->program_path);
+	reason = reason_in(&findings);
+	if (reason)
+		rvp_complain("nothing inside '%s' was recorded: %s", name, reason);
+	else
+		rvp_complain("nothing inside '%s' was recorded; `rvprof doctor %s` tells more", name, name);
 }
 
 void rvp_run_finish(const struct rvp_run_settings *settings, const struct rvp_run_place *place,
