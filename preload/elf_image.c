@@ -10,6 +10,7 @@
 struct image {
 	const struct rvp_object *object;
 	struct rvp_memory memory;
+	uint64_t pages[RVP_MEMORY_PAGES];
 	uint64_t bias, segments, segment_count;
 };
 
@@ -19,6 +20,7 @@ static bool open_image(struct image *image, const struct rvp_object *object)
 	ElfW(Ehdr) header;
 
 	*image = (struct image){.object = object, .bias = map ? map->l_addr : object->start};
+	image->memory = (struct rvp_memory){.pages = image->pages, .page_count = RVP_MEMORY_PAGES};
 	if (!rvp_memory_bytes(&image->memory, object->start, &header, sizeof header) ||
 	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(ElfW(Phdr)))
 		return false;

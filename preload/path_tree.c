@@ -144,7 +144,7 @@ static uint32_t make_node(struct rvp_path_tree *tree, const struct key *key)
 }
 
 static __attribute__((noinline)) uint32_t add(struct rvp_path_tree *tree, struct rvp_thread *thread,
-					      const struct key *key)
+					      const struct key *key, void *context)
 {
 	struct rvp_path_table *table = roomy_table(tree);
 	uint32_t number = table ? look_up_older(tree, table, key) : 0;
@@ -152,19 +152,19 @@ static __attribute__((noinline)) uint32_t add(struct rvp_path_tree *tree, struct
 	if (number || !table)
 		return number;
 	number = make_node(tree, key);
-	if (!number || !tree->emit(thread, number, key->parent, key->frame))
+	if (!number || !tree->emit(thread, number, key->parent, key->frame, context))
 		return 0;
 	return publish(tree, table, key, number);
 }
 
 uint32_t rvp_path_tree_node(struct rvp_path_tree *tree, struct rvp_thread *thread, uint32_t parent,
-			    uint64_t frame, uint32_t era)
+			    uint64_t frame, uint32_t era, void *context)
 {
 	struct key key = {frame, hash_of(frame, parent, era), parent, era};
 	struct rvp_path_table *table = atomic_load_explicit(&tree->newest, memory_order_acquire);
 	uint32_t place, number = table ? look_up(tree, table, &key, &place) : 0;
 
-	return number ? number : add(tree, thread, &key);
+	return number ? number : add(tree, thread, &key, context);
 }
 
 void rvp_path_tree_reset(struct rvp_path_tree *tree)

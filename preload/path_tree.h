@@ -27,8 +27,10 @@ struct rvp_path_node {
 struct rvp_path_table;
 
 struct rvp_path_tree {
-	/* Emits the record of a new node; false: it could not be kept. */
-	bool (*emit)(struct rvp_thread *thread, uint32_t number, uint32_t parent, uint64_t frame);
+	/* Emits the record of a new node; false: it could not be kept. `context` is the caller's of the
+	 * look-up. */
+	bool (*emit)(struct rvp_thread *thread, uint32_t number, uint32_t parent, uint64_t frame,
+		     void *context);
 	_Atomic(struct rvp_path_table *) newest;
 	_Atomic(struct rvp_path_node *) chunks[RVP_NODES_CHUNKS];
 	_Atomic uint32_t number_count; /* numbers given out, wasted ones included */
@@ -37,7 +39,7 @@ struct rvp_path_tree {
 /* The node's number; 0: it cannot be had (no memory, a full tree, no record). parent 0: an outermost frame.
  */
 uint32_t rvp_path_tree_node(struct rvp_path_tree *tree, struct rvp_thread *thread, uint32_t parent,
-			    uint64_t frame, uint32_t era);
+			    uint64_t frame, uint32_t era, void *context);
 
 /* Empty again, numbers from 1; single-threaded. */
 void rvp_path_tree_reset(struct rvp_path_tree *tree);

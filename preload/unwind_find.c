@@ -68,7 +68,8 @@ static void take_map(const struct link_map *map, bool is_main, struct rvp_memory
 
 bool rvp_object_find_by_link_map(uint64_t pc, struct rvp_object *object)
 {
-	struct rvp_memory memory = {0};
+	uint64_t pages[RVP_MEMORY_PAGES] = {0};
+	struct rvp_memory memory = {.pages = pages, .page_count = RVP_MEMORY_PAGES};
 	uint64_t at = (uint64_t)_r_debug.r_map;
 	struct link_map map;
 

@@ -19,14 +19,14 @@ bool rvp_memory_probe(uint64_t address)
 
 static bool page_is_good(struct rvp_memory *memory, uint64_t address)
 {
-	uint64_t page = address / RVP_MEMORY_PAGE_BYTES;
+	uint64_t page = address / RVP_MEMORY_PAGE_BYTES,
+		 *known = &memory->pages[page & (memory->page_count - 1)];
 
-	for (int i = 0; i < RVP_MEMORY_PAGES; i++)
-		if (memory->pages[i] == page && page)
-			return true;
+	if (*known == page && page)
+		return true;
 	if (!rvp_memory_probe(address))
 		return false;
-	memory->pages[memory->next++ % RVP_MEMORY_PAGES] = page;
+	*known = page;
 	return true;
 }
 
@@ -38,17 +38,24 @@ bool rvp_memory_word_elsewhere(struct rvp_memory *memory, uint64_t address, uint
 	return true;
 }
 
-bool rvp_memory_bytes(struct rvp_memory *memory, uint64_t address, void *to, uint64_t length)
+bool rvp_memory_is_readable(struct rvp_memory *memory, uint64_t address, uint64_t length)
 {
 	uint64_t end = address + length;
 
-	if (!length || end < address || end > RVP_ADDRESS_END)
-		return !length;
-	if (address < memory->low || end > memory->high)
-		for (uint64_t at = address & ~(RVP_MEMORY_PAGE_BYTES - 1ul); at < end;
-		     at += RVP_MEMORY_PAGE_BYTES)
-			if (!page_is_good(memory, at))
-				return false;
+	if (end < address || end > RVP_ADDRESS_END)
+		return false;
+	if (address >= memory->low && end <= memory->high)
+		return true;
+	for (uint64_t at = address & ~(RVP_MEMORY_PAGE_BYTES - 1ul); at < end; at += RVP_MEMORY_PAGE_BYTES)
+		if (!page_is_good(memory, at))
+			return false;
+	return true;
+}
+
+bool rvp_memory_bytes(struct rvp_memory *memory, uint64_t address, void *to, uint64_t length)
+{
+	if (!rvp_memory_is_readable(memory, address, length))
+		return false;
 	memcpy(to, (const void *)address, length);
 	return true;
 }

@@ -19,9 +19,9 @@
 enum { RVP_MEMORY_PAGES = 8, RVP_MEMORY_PAGE_BYTES = 4096 };
 
 struct rvp_memory {
-	uint64_t low, high;               /* read directly */
-	uint64_t pages[RVP_MEMORY_PAGES]; /* numbers of readable pages; 0: none */
-	uint32_t next;
+	uint64_t low, high;  /* read directly */
+	uint64_t *pages;     /* numbers of readable pages, by their low bits; 0: none */
+	uint64_t page_count; /* a power of two */
 };
 
 /* Whether the 8 bytes at `address` (aligned to 8) can be read now. */
@@ -33,7 +33,9 @@ bool rvp_memory_word_elsewhere(struct rvp_memory *memory, uint64_t address, uint
 /* `length` bytes, of any alignment; false: not all readable, and `to` is not touched. */
 bool rvp_memory_bytes(struct rvp_memory *memory, uint64_t address, void *to, uint64_t length);
 
-/* Reads as above for a view without a direct range; nothing stays known. */
+/* Whether all of [address, address + length) can be read. */
+bool rvp_memory_is_readable(struct rvp_memory *memory, uint64_t address, uint64_t length);
+
 static inline bool rvp_memory_word(struct rvp_memory *memory, uint64_t address, uint64_t *word)
 {
 	if (__builtin_expect(address >= memory->low && address + 8 <= memory->high && !(address & 7), 1)) {

@@ -10,7 +10,7 @@
 #include "preload/emit.h"
 #include "preload/modules.h"
 #include "preload/own.h"
-#include "preload/path_tree.h"
+#include "preload/path_memo.h"
 #include "preload/process.h"
 #include "preload/python_frames.h"
 #include "preload/sys.h"
@@ -19,26 +19,24 @@
 
 #include <signal.h>
 
-/* The last walk, outermost first. */
 struct walker {
-	uint32_t epoch, era, depth;
-	uint32_t nodes[RVP_FRAMES_MAX];
-	uint64_t frames[RVP_FRAMES_MAX];
+	struct rvp_path_memo native;
+	struct rvp_python_walker python;
 };
 
-static bool emit_node(struct rvp_thread *thread, uint32_t number, uint32_t parent, uint64_t frame)
+static bool emit_node(struct rvp_thread *thread, uint32_t number, uint32_t parent, uint64_t frame,
+		      void *context)
 {
+	(void)context;
 	return RVP_EMIT(thread, NODE, 0, .node = number, .parent = parent, .pc = rvp_frame_pc(frame),
 			.exact = rvp_frame_is_exact(frame));
 }
 
 static struct rvp_path_tree tree = {.emit = emit_node};
-static _Atomic uint32_t epoch = 1;
-static bool is_python_wanted;
+static _Atomic uint64_t epoch = 1;
 
 void rvp_walk_start(bool python)
 {
-	is_python_wanted = python;
 	rvp_modules_start();
 	rvp_rules_start();
 	rvp_python_start(python);
@@ -83,53 +81,18 @@ static bool look_at_stack(const struct rvp_thread *thread, struct rvp_caller cal
 	return sp - thread->stack_low >= RVP_WALK_STACK_BYTES;
 }
 
-/* How many of the outermost frames are those of the last walk. */
-static uint32_t shared_depth(const struct rvp_thread *thread, const struct walker *walker, uint32_t count)
+static uint32_t native_path(struct rvp_thread *thread, struct walker *walker, uint32_t count)
 {
-	uint32_t most = count < walker->depth ? count : walker->depth, depth = 0;
+	uint64_t now = atomic_load_explicit(&epoch, memory_order_acquire) << 32 | rvp_modules_era();
 
-	while (depth < most && walker->frames[depth] == thread->frames[count - 1 - depth])
-		depth++;
-	return depth;
-}
-
-static void renew(struct walker *walker)
-{
-	uint32_t now = atomic_load_explicit(&epoch, memory_order_acquire), era = rvp_modules_era();
-
-	if (walker->epoch == now && walker->era == era)
-		return;
-	walker->epoch = now;
-	walker->era = era;
-	walker->depth = 0;
-}
-
-static uint32_t native_node(struct rvp_thread *thread, struct walker *walker, uint32_t count)
-{
-	uint32_t depth, node;
-
-	renew(walker);
-	depth = shared_depth(thread, walker, count);
-	node = depth ? walker->nodes[depth - 1] : 0;
-	for (; depth < count; depth++) {
-		uint64_t frame = thread->frames[count - 1 - depth];
-		uint32_t next = rvp_path_tree_node(&tree, thread, node, frame, walker->era);
-
-		if (!next) {
-			rvp_lose(RVP_LOSS_STACK_TABLE, 1);
-			break;
-		}
-		walker->frames[depth] = frame;
-		walker->nodes[depth] = node = next;
-	}
-	walker->depth = depth;
-	return node;
+	return rvp_path_memo_node(&walker->native, &tree, thread, count, now);
 }
 
 struct rvp_path rvp_walk(struct rvp_thread *thread, struct rvp_caller caller)
 {
 	struct walker *walker = walker_of(thread);
-	struct rvp_memory memory = {0};
+	uint64_t pages[RVP_MEMORY_PAGES] = {0};
+	struct rvp_memory memory = {.pages = pages, .page_count = RVP_MEMORY_PAGES};
 	struct rvp_path path = {0, 0};
 	uint32_t count;
 
@@ -142,9 +105,9 @@ struct rvp_path rvp_walk(struct rvp_thread *thread, struct rvp_caller caller)
 		return path;
 	}
 	rvp_unwind(thread, caller, &memory, &count);
-	path.stack = native_node(thread, walker, count);
-	if (is_python_wanted)
-		path.python = rvp_python_path(thread);
+	path.stack = native_path(thread, walker, count);
+	path.python =
+	    rvp_python_path(thread, &walker->python, atomic_load_explicit(&epoch, memory_order_relaxed));
 	return path;
 }
 

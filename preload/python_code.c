@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/python_code.h"
+
+#include "preload/emit.h"
+#include "preload/own.h"
+#include "preload/path_tree.h"
+
+/* Offsets that all versions share. */
+enum { OBJECT_TYPE = 8, TEXT_LENGTH = 16, TEXT_STATE = 32, BYTES_LENGTH = 16, BYTES_AT = 32 };
+
+struct code {
+	struct rvp_python *python;
+	struct rvp_memory *memory;
+	uint64_t address, name, file, lines;
+	uint32_t first_line;
+};
+
+static bool emit_code(struct rvp_thread *thread, uint32_t number, uint32_t parent, uint64_t frame,
+		      void *context);
+
+/* A node's frame, parent and era are 128 bits of hash of a code's identity. */
+static struct rvp_path_tree codes = {.emit = emit_code};
+
+static bool has_type(struct rvp_memory *memory, uint64_t object, uint64_t type)
+{
+	uint64_t found;
+
+	return rvp_memory_word(memory, object + OBJECT_TYPE, &found) && found == type;
+}
+
+static char *put_utf8(char *to, uint32_t point)
+{
+	if (point < 0x80) {
+		*to++ = (char)point;
+	} else if (point < 0x800) {
+		*to++ = (char)(0xc0 | point >> 6);
+		*to++ = (char)(0x80 | (point & 0x3f));
+	} else if (point < 0x10000) {
+		*to++ = (char)(0xe0 | point >> 12);
+		*to++ = (char)(0x80 | (point >> 6 & 0x3f));
+		*to++ = (char)(0x80 | (point & 0x3f));
+	} else {
+		*to++ = (char)(0xf0 | point >> 18);
+		*to++ = (char)(0x80 | (point >> 12 & 0x3f));
+		*to++ = (char)(0x80 | (point >> 6 & 0x3f));
+		*to++ = (char)(0x80 | (point & 0x3f));
+	}
+	return to;
+}
+
+/* Characters of `kind` bytes each as UTF-8 in `to`, as many as fit. */
+static struct rvp_text convert(const uint8_t *from, uint64_t length, uint32_t kind, char *to)
+{
+	char *at = to, *end = to + RVP_TEXT_MAX_BYTES - 4;
+
+	for (uint64_t i = 0; i < length && at <= end; i++) {
+		uint32_t point = 0;
+
+		memcpy(&point, from + i * kind, kind);
+		at = put_utf8(at, point);
+	}
+	return (struct rvp_text){to, (uint64_t)(at - to)};
+}
+
+/* The text of a string; empty where it cannot be read. *buffer: own memory that it may lie in, or NULL. */
+static struct rvp_text text_of(const struct code *code, uint64_t string, char **buffer)
+{
+	const struct rvp_python_layout *layout = &code->python->layout;
+	struct rvp_text none = {NULL, 0};
+	uint64_t length, at = string + layout->ascii_bytes;
+	uint32_t state, kind;
+
+	if (!has_type(code->memory, string, code->python->text_type) ||
+	    !rvp_memory_word(code->memory, string + TEXT_LENGTH, &length) ||
+	    !rvp_memory_bytes(code->memory, string + TEXT_STATE, &state, sizeof state) || !(state >> 5 & 1))
+		return none;
+	length = length < RVP_TEXT_MAX_BYTES ? length : RVP_TEXT_MAX_BYTES;
+	if (state >> 6 & 1)
+		return rvp_memory_is_readable(code->memory, at, length)
+			   ? (struct rvp_text){(char *)at, length}
+			   : none;
+	at = string + layout->compact_bytes;
+	kind = state >> 2 & 7;
+	if ((kind != 1 && kind != 2 && kind != 4) || !rvp_memory_is_readable(code->memory, at, length * kind))
+		return none;
+	*buffer = rvp_own_map(RVP_TEXT_MAX_BYTES);
+	return *buffer ? convert((const uint8_t *)at, length, kind, *buffer) : none;
+}
+
+static struct rvp_text bytes_of(const struct code *code)
+{
+	uint64_t length, at = code->lines + BYTES_AT;
+
+	if (!has_type(code->memory, code->lines, code->python->bytes_type) ||
+	    !rvp_memory_word(code->memory, code->lines + BYTES_LENGTH, &length))
+		return (struct rvp_text){NULL, 0};
+	length = length < RVP_TEXT_MAX_BYTES ? length : RVP_TEXT_MAX_BYTES;
+	if (!rvp_memory_is_readable(code->memory, at, length))
+		length = 0;
+	return (struct rvp_text){(char *)at, length};
+}
+
+static bool emit_code(struct rvp_thread *thread, uint32_t number, uint32_t parent, uint64_t frame,
+		      void *context)
+{
+	const struct code *code = context;
+	char *buffers[2] = {NULL, NULL};
+	struct rvp_text name = text_of(code, code->name, &buffers[0]),
+			file = text_of(code, code->file, &buffers[1]);
+	struct rvp_text lines = bytes_of(code);
+	bool is_kept;
+
+	(void)parent;
+	(void)frame;
+	is_kept = RVP_EMIT(thread, CODE, name.length + file.length + lines.length, .code = number,
+			   .first_line = code->first_line, .version = code->python->layout.version,
+			   .name = name, .file = file, .lines = lines);
+	for (int i = 0; i < 2; i++)
+		if (buffers[i])
+			rvp_own_unmap(buffers[i], RVP_TEXT_MAX_BYTES);
+	return is_kept;
+}
+
+static bool read_code(struct code *code)
+{
+	const struct rvp_python_layout *layout = &code->python->layout;
+	uint64_t at = code->address;
+
+	return has_type(code->memory, at, code->python->code_type) &&
+	       rvp_memory_word(code->memory, at + layout->code_name, &code->name) &&
+	       rvp_memory_word(code->memory, at + layout->code_file, &code->file) &&
+	       rvp_memory_word(code->memory, at + layout->code_lines, &code->lines) &&
+	       rvp_memory_bytes(code->memory, at + layout->code_line, &code->first_line,
+				sizeof code->first_line);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word, uint64_t odd)
+{
+	hash = (hash ^ word) * odd;
+	return hash ^ hash >> 31;
+}
+
+uint32_t rvp_python_code(struct rvp_python *python, struct rvp_thread *thread, struct rvp_memory *memory,
+			 uint64_t address)
+{
+	struct code code = {.python = python, .memory = memory, .address = address};
+	uint64_t first = 1, second = 2;
+
+	if (!read_code(&code))
+		return 0;
+	for (int i = 0; i < 5; i++) {
+		uint64_t word[5] = {code.address, code.name, code.file, code.lines, code.first_line};
+
+		first = mix(first, word[i], 0x9e3779b97f4a7c15);
+		second = mix(second, word[i], 0xd6e8feb86659fd93);
+	}
+	return rvp_path_tree_node(&codes, thread, (uint32_t)second, first, (uint32_t)(second >> 32), &code);
+}
+
+void rvp_python_code_reset(void)
+{
+	rvp_path_tree_reset(&codes);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/python_layout.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define NONE RVP_PYTHON_NONE
+
+static const struct rvp_python_layout layouts[] = {
+    {.version = 0x309,
+     .runtime_finalizing = 16,
+     .thread_interp = 16,
+     .thread_id = 176,
+     .thread_frame = 24,
+     .cframe_frame = NONE,
+     .frame_previous = 24,
+     .frame_code = 32,
+     .frame_at = 104,
+     .frame_is_entry = NONE,
+     .frame_owner = NONE,
+     .code_name = 112,
+     .code_file = 104,
+     .code_line = 40,
+     .code_lines = 120,
+     .code_first = NONE,
+     .code_adaptive = NONE,
+     .ascii_bytes = 48,
+     .compact_bytes = 72},
+    {.version = 0x30a,
+     .runtime_finalizing = 16,
+     .thread_interp = 16,
+     .thread_id = 176,
+     .thread_frame = 24,
+     .cframe_frame = NONE,
+     .frame_previous = 24,
+     .frame_code = 32,
+     .frame_at = 96,
+     .frame_is_entry = NONE,
+     .frame_owner = NONE,
+     .code_name = 112,
+     .code_file = 104,
+     .code_line = 40,
+     .code_lines = 120,
+     .code_first = NONE,
+     .code_adaptive = NONE,
+     .ascii_bytes = 48,
+     .compact_bytes = 72},
+    {.version = 0x30b,
+     .runtime_finalizing = 24,
+     .thread_interp = 16,
+     .thread_id = 152,
+     .thread_frame = 56,
+     .cframe_frame = 8,
+     .frame_previous = 48,
+     .frame_code = 32,
+     .frame_at = 56,
+     .frame_is_entry = 68,
+     .frame_owner = 69,
+     .code_name = 128,
+     .code_file = 112,
+     .code_line = 72,
+     .code_lines = 136,
+     .code_first = 168,
+     .code_adaptive = 184,
+     .ascii_bytes = 48,
+     .compact_bytes = 72},
+    {.version = 0x30c,
+     .runtime_finalizing = 24,
+     .thread_interp = 16,
+     .thread_id = 136,
+     .thread_frame = 56,
+     .cframe_frame = 0,
+     .frame_previous = 8,
+     .frame_code = 0,
+     .frame_at = 56,
+     .frame_is_entry = NONE,
+     .frame_owner = 70,
+     .code_name = 128,
+     .code_file = 112,
+     .code_line = 68,
+     .code_lines = 136,
+     .code_first = 176,
+     .code_adaptive = 192,
+     .ascii_bytes = 40,
+     .compact_bytes = 56},
+};
+
+/* The head of _Py_DebugOffsets in 3.13, as 64-bit words. */
+enum {
+	WORD_COOKIE = 0,
+	WORD_VERSION = 1,
+	WORD_FREE_THREADED = 2,
+	WORD_FINALIZING = 4,
+	WORD_THREAD_INTERP = 22,
+	WORD_THREAD_FRAME = 23,
+	WORD_THREAD_ID = 24,
+	WORD_FRAME_PREVIOUS = 29,
+	WORD_FRAME_CODE = 30,
+	WORD_FRAME_AT = 31,
+	WORD_FRAME_OWNER = 33,
+	WORD_CODE_FILE = 35,
+	WORD_CODE_QUALNAME = 37,
+	WORD_CODE_LINES = 38,
+	WORD_CODE_LINE = 39,
+	WORD_CODE_ADAPTIVE = 43,
+	WORD_COUNT = 44,
+};
+
+static bool take_debug_offsets(uint64_t version, uint64_t runtime, struct rvp_memory *memory,
+			       struct rvp_python_layout *layout)
+{
+	uint64_t word[WORD_COUNT];
+
+	if (!rvp_memory_bytes(memory, runtime, word, sizeof word) || memcmp(word, "xdebugpy", 8) != 0 ||
+	    word[WORD_VERSION] != version || word[WORD_FREE_THREADED])
+		return false;
+	for (int i = WORD_THREAD_INTERP; i < WORD_COUNT; i++)
+		if (word[i] > 4096)
+			return false;
+	*layout = (struct rvp_python_layout){
+	    .version = 0x30d,
+	    .runtime_finalizing = (uint16_t)word[WORD_FINALIZING],
+	    .thread_interp = (uint16_t)word[WORD_THREAD_INTERP],
+	    .thread_id = (uint16_t)word[WORD_THREAD_ID],
+	    .thread_frame = (uint16_t)word[WORD_THREAD_FRAME],
+	    .cframe_frame = NONE,
+	    .frame_previous = (uint16_t)word[WORD_FRAME_PREVIOUS],
+	    .frame_code = (uint16_t)word[WORD_FRAME_CODE],
+	    .frame_at = (uint16_t)word[WORD_FRAME_AT],
+	    .frame_is_entry = NONE,
+	    .frame_owner = (uint16_t)word[WORD_FRAME_OWNER],
+	    .code_name = (uint16_t)word[WORD_CODE_QUALNAME],
+	    .code_file = (uint16_t)word[WORD_CODE_FILE],
+	    .code_line = (uint16_t)word[WORD_CODE_LINE],
+	    .code_lines = (uint16_t)word[WORD_CODE_LINES],
+	    .code_first =
+		(uint16_t)(word[WORD_CODE_ADAPTIVE] - 16), /* then co_extra, then the instructions */
+	    .code_adaptive = (uint16_t)word[WORD_CODE_ADAPTIVE],
+	    .ascii_bytes = 40,
+	    .compact_bytes = 56,
+	};
+	return true;
+}
+
+bool rvp_python_layout_find(uint64_t version, uint64_t runtime, struct rvp_memory *memory,
+			    struct rvp_python_layout *layout)
+{
+	if (version >> 16 == 0x30d)
+		return take_debug_offsets(version, runtime, memory, layout);
+	for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+		if (layouts[i].version == version >> 16) {
+			*layout = layouts[i];
+			return true;
+		}
+	return false;
+}

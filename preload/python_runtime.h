@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* python_runtime.h: the interpreter in this process: where its runtime lies, and the calling thread's state
+ * in it.
+ *
+ * It is found by its symbols when its module is first met in a walk. The thread's state is the value of the
+ * key that PyGILState_Ensure uses; the key is the one word of the runtime whose value, in this thread, is a
+ * thread state that names this thread. A thread that gave the GIL away keeps its frames, and nobody else
+ * touches them: they are read all the same.
+ */
+#ifndef RVP_PYTHON_RUNTIME_H
+#define RVP_PYTHON_RUNTIME_H
+
+#include "preload/python_layout.h"
+#include "preload/unwind_find.h"
+
+struct rvp_python {
+	struct rvp_python_layout layout;
+	uint64_t runtime;
+	uint64_t code_type, text_type, bytes_type;
+	uint64_t start, end;     /* of its module */
+	_Atomic uint32_t key;    /* pthread key + 1; 0: not known yet */
+	_Atomic uint32_t misses; /* walks that failed before the first that succeeded */
+	_Atomic uint32_t is_proven;
+};
+
+/* NULL: no interpreter is known, or none that can be read. */
+struct rvp_python *rvp_python_current(void);
+
+/* Address of the thread's state; 0: it has none, or the interpreter is being finalized by another thread. */
+uint64_t rvp_python_thread_state(struct rvp_python *python, struct rvp_memory *memory);
+
+/* Says how a walk went: an interpreter that never could be read is given up, PYTHON lost once. */
+void rvp_python_note(struct rvp_python *python, bool is_good);
+
+#endif
