@@ -18,6 +18,7 @@ agrees() { # LABEL: every total of the full run
 
 same short "$decode" --tokens 40
 agrees short
+same_run short "$decode" --tokens 40
 same long "$decode" --tokens 480 --layers 3
 agrees long
 recorded long.full 65536 "$(said long.out calloc_calls)"

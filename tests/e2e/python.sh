@@ -25,6 +25,7 @@ print(subprocess.call("exit 7", shell=True), subprocess.getoutput("echo a | tr a
 sys.exit(3)
 END
 same children python3 children.py
+same_run children python3 children.py
 holds children.full '.run.processes >= 4'
 
 cat >pool.py <<'END'

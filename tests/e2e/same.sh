@@ -77,6 +77,17 @@ same() {
 	done
 }
 
+# same_run LABEL CMD...: after same, once more under `rvprof run`, which also knows how the program ended.
+same_run() {
+	label=$1
+	shift
+	"$E2E_TOOL" run -q -o "$label.run" --mode full -- "$@" <"${STDIN:-/dev/null}" >"$label.run.out" 2>"$label.run.err"
+	[ $? = "$status" ] || fail "$label, rvprof run: not status $status: $(tail -n 3 "$label.run.err")"
+	cmp "$label.out" "$label.run.out" || fail "$label, rvprof run: another stdout"
+	true_report "$label.run" full
+	holds "$label.run" ".run.exit.status == $status"
+}
+
 summary() { # FOLDER JQ-FILTER
 	jq -r "$2" "$1/summary.json"
 }
