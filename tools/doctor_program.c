@@ -92,6 +92,11 @@ static bool check_kind(struct rvp_findings *findings, const struct rvp_elf *elf,
 			  path, machine_name(elf->machine));
 		return false;
 	}
+	if (!elf->segments) {
+		rvp_found(findings, RVP_FINDING_NO, "damaged", "get a whole copy of it",
+			  "%s is a damaged ELF file", path);
+		return false;
+	}
 	return true;
 }
 
@@ -166,7 +171,7 @@ static void check_dlopen(struct rvp_findings *findings, const struct rvp_elf *el
 /* The interpreter of a #! line, found as it would be run: `env` is looked through. */
 static bool follow_script(const struct rvp_elf *elf, char *path)
 {
-	char line[256], *rest = NULL, *word;
+	char line[256], found[RVP_PROGRAM_PATH_BYTES], *rest = NULL, *word;
 	const char *base;
 
 	snprintf(line, sizeof line, "%.*s", (int)elf->script_length, elf->script);
@@ -181,7 +186,10 @@ static bool follow_script(const struct rvp_elf *elf, char *path)
 		if (!word)
 			return false;
 	}
-	return rvp_find_program(word, path) == 0;
+	if (rvp_find_program(word, found))
+		return false;
+	memcpy(path, found, sizeof found);
+	return true;
 }
 
 static void check_elf(struct rvp_findings *findings, const struct rvp_elf *elf, const char *path)

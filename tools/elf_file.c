@@ -31,11 +31,6 @@ static const Elf64_Ehdr *header(const struct rvp_elf *elf)
 	return (const Elf64_Ehdr *)elf->bytes;
 }
 
-static const Elf64_Phdr *segments(const struct rvp_elf *elf)
-{
-	return at(elf, header(elf)->e_phoff, header(elf)->e_phnum, sizeof(Elf64_Phdr));
-}
-
 static const Elf64_Shdr *sections(const struct rvp_elf *elf)
 {
 	return at(elf, header(elf)->e_shoff, header(elf)->e_shnum, sizeof(Elf64_Shdr));
@@ -43,7 +38,7 @@ static const Elf64_Shdr *sections(const struct rvp_elf *elf)
 
 static uint64_t file_offset(const struct rvp_elf *elf, uint64_t address)
 {
-	const Elf64_Phdr *segment = segments(elf);
+	const Elf64_Phdr *segment = elf->segments;
 
 	for (int i = 0; segment && i < header(elf)->e_phnum; i++)
 		if (segment[i].p_type == PT_LOAD && address >= segment[i].p_vaddr &&
@@ -64,7 +59,7 @@ static uint64_t dynamic_value(const struct rvp_elf *elf, int64_t tag)
 
 static void find_segments(struct rvp_elf *elf)
 {
-	const Elf64_Phdr *segment = segments(elf);
+	const Elf64_Phdr *segment = elf->segments;
 
 	for (int i = 0; segment && i < header(elf)->e_phnum; i++) {
 		const char *content = at(elf, segment[i].p_offset, segment[i].p_filesz, 1);
@@ -109,8 +104,10 @@ static void understand(struct rvp_elf *elf)
 	}
 	if (elf->shape == RVP_ELF_64 && elf->size < sizeof(Elf64_Ehdr))
 		elf->shape = RVP_ELF_NONE;
-	if (elf->shape == RVP_ELF_64)
-		find_segments(elf);
+	if (elf->shape != RVP_ELF_64)
+		return;
+	elf->segments = at(elf, header(elf)->e_phoff, header(elf)->e_phnum, sizeof(Elf64_Phdr));
+	find_segments(elf);
 }
 
 struct rvp_status rvp_elf_open(struct rvp_elf *elf, const char *path)

@@ -20,6 +20,7 @@ struct rvp_elf {
 	size_t size;
 	enum rvp_elf_shape shape; /* NONE: no ELF file, a script or something else */
 	uint16_t machine;
+	const void *segments;    /* Elf64_Phdr[], or NULL: damaged */
 	const char *interpreter; /* of PT_INTERP, or NULL: static */
 	const char *script;      /* of a #! line: program and argument, not terminated; NULL without */
 	size_t script_length;
