@@ -11,16 +11,6 @@ struct walk {
 	bool exact;
 };
 
-/* After the stack pointer moved to another stack: what may be read directly there. */
-static void move_view(struct walk *walk)
-{
-	struct rvp_thread *thread = walk->thread;
-	bool is_own = walk->sp >= thread->stack_low && walk->sp < thread->stack_high;
-
-	walk->memory->low = is_own ? walk->sp : 0;
-	walk->memory->high = is_own ? thread->stack_high : 0;
-}
-
 static bool step_signal(struct walk *walk)
 {
 	uint64_t frame = walk->sp;
@@ -30,7 +20,7 @@ static bool step_signal(struct walk *walk)
 	    !rvp_memory_word(walk->memory, frame + RVP_SIGNAL_SP_AT, &walk->sp))
 		return false;
 	walk->exact = true;
-	move_view(walk);
+	rvp_memory_stand(walk->memory, walk->sp);
 	return true;
 }
 

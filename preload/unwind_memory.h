@@ -19,9 +19,10 @@
 enum { RVP_MEMORY_PAGES = 8, RVP_MEMORY_PAGE_BYTES = 4096 };
 
 struct rvp_memory {
-	uint64_t low, high;  /* read directly */
-	uint64_t *pages;     /* numbers of readable pages, by their low bits; 0: none */
-	uint64_t page_count; /* a power of two */
+	uint64_t low, high;         /* read directly: the stack from where the walk stands */
+	uint64_t own_low, own_high; /* all of the thread's own stack that is known to be there */
+	uint64_t *pages;            /* numbers of readable pages, by their low bits; 0: none */
+	uint64_t page_count;        /* a power of two */
 };
 
 /* Whether the 8 bytes at `address` (aligned to 8) can be read now. */
@@ -35,6 +36,16 @@ bool rvp_memory_bytes(struct rvp_memory *memory, uint64_t address, void *to, uin
 
 /* Whether all of [address, address + length) can be read. */
 bool rvp_memory_is_readable(struct rvp_memory *memory, uint64_t address, uint64_t length);
+
+/* The walk stands at `sp` now: on the thread's own stack it reads directly from there on, on another not at
+ * all. */
+static inline void rvp_memory_stand(struct rvp_memory *memory, uint64_t sp)
+{
+	bool is_own = sp >= memory->own_low && sp < memory->own_high;
+
+	memory->low = is_own ? sp : 0;
+	memory->high = is_own ? memory->own_high : 0;
+}
 
 static inline bool rvp_memory_word(struct rvp_memory *memory, uint64_t address, uint64_t *word)
 {

@@ -6,14 +6,6 @@
 #include "preload/unwind_row.h"
 #include "preload/unwind_rule.h"
 
-static void move_view(struct rvp_thread *thread, struct rvp_memory *memory, uint64_t sp)
-{
-	bool is_own = sp >= thread->stack_low && sp < thread->stack_high;
-
-	memory->low = is_own ? sp : 0;
-	memory->high = is_own ? thread->stack_high : 0;
-}
-
 /* One step outwards; *exact: of the address before and after. END where the tables say so. */
 static __attribute__((noinline)) enum rvp_rule_kind step(struct rvp_object *object, struct rvp_memory *memory,
 							 struct rvp_registers *registers, bool *exact)
@@ -58,7 +50,7 @@ static enum rvp_unwound walk_out(struct rvp_thread *thread, struct rvp_caller ca
 		if (kind == RVP_RULE_UNKNOWN)
 			return RVP_UNWOUND_CUT;
 		if (kind == RVP_RULE_SIGNAL)
-			move_view(thread, memory, registers->value[RVP_REGISTER_SP]);
+			rvp_memory_stand(memory, registers->value[RVP_REGISTER_SP]);
 	}
 	return RVP_UNWOUND_CUT;
 }
@@ -68,13 +60,9 @@ __attribute__((noinline)) enum rvp_unwound rvp_unwind_slow(struct rvp_thread *th
 							   struct rvp_memory *memory, uint32_t *count)
 {
 	struct rvp_registers registers;
-	uint64_t low = memory->low;
-	enum rvp_unwound how;
 
 	rvp_registers_here(&registers);
 	if (memory->high)
 		memory->low = registers.value[RVP_REGISTER_SP];
-	how = walk_out(thread, caller, memory, &registers, count);
-	memory->low = low;
-	return how;
+	return walk_out(thread, caller, memory, &registers, count);
 }

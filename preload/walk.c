@@ -13,13 +13,14 @@
 #include "preload/path_memo.h"
 #include "preload/process.h"
 #include "preload/python_frames.h"
-#include "preload/sys.h"
 #include "preload/unwind.h"
 #include "preload/unwind_rule.h"
 
-#include <signal.h>
+enum { REACH_PAGES_MAX = 1024 };
 
 struct walker {
+	uint32_t tid; /* whose stack the next two are of */
+	uint64_t stack_low, stack_high;
 	struct rvp_path_memo native;
 	struct rvp_python_walker python;
 };
@@ -51,34 +52,37 @@ static struct walker *walker_of(struct rvp_thread *thread)
 	return walker;
 }
 
-/* On a stack of which we know nothing: the alternate signal stack's size is the kernel's to say; below
- * another there is at best a page that cannot be read. */
-static bool has_room_elsewhere(uint64_t sp)
+/* Makes what is known of a thread's stack reach down to `sp`, page by page, up to the first that cannot be
+ * read: below it lies another stack. Once for each page that the thread comes to use. */
+static void reach_down(struct walker *walker, const struct rvp_thread *thread, uint64_t sp)
 {
-	stack_t alternate = {0};
+	if (walker->tid != thread->tid || walker->stack_high != thread->stack_high) {
+		walker->tid = thread->tid;
+		walker->stack_high = walker->stack_low = thread->stack_high;
+	}
+	for (int i = 0; i < REACH_PAGES_MAX && sp < walker->stack_low; i++) {
+		uint64_t page = (walker->stack_low - 1) & ~(RVP_MEMORY_PAGE_BYTES - 1ul);
 
-	if (atomic_load_explicit(&rvp_process.locked, memory_order_relaxed))
-		return false;
-	rvp_syscall6(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0);
-	if (alternate.ss_flags & SS_ONSTACK)
-		return sp - (uint64_t)alternate.ss_sp >= RVP_WALK_STACK_BYTES;
-	for (uint64_t below = 4096; below <= RVP_WALK_STACK_BYTES; below += 4096)
-		if (!rvp_memory_probe(sp - below))
-			return false;
-	return true;
+		if (!rvp_memory_probe(page))
+			return;
+		walker->stack_low = page;
+	}
 }
 
-/* Whether there is stack enough for a walk; what of it can be read directly. */
-static bool look_at_stack(const struct rvp_thread *thread, struct rvp_caller caller,
+/* What of the stack can be read directly. The main thread's grows when it is read, and nothing else lies
+ * within its bounds; any other thread's bounds are a guess that other stacks may lie within. */
+static void look_at_stack(struct walker *walker, const struct rvp_thread *thread, uint64_t sp,
 			  struct rvp_memory *memory)
 {
-	uint64_t sp = (uint64_t)__builtin_frame_address(0);
-
-	if (sp < thread->stack_low || sp >= thread->stack_high)
-		return has_room_elsewhere(sp);
-	memory->low = caller.sp;
-	memory->high = thread->stack_high;
-	return sp - thread->stack_low >= RVP_WALK_STACK_BYTES;
+	memory->own_low = thread->stack_low;
+	memory->own_high = thread->stack_high;
+	if (thread->stack_high != rvp_process.main_stack_high || !thread->stack_high) {
+		if (sp < thread->stack_high)
+			reach_down(walker, thread, sp);
+		memory->own_low = walker->stack_low;
+		memory->own_high = walker->stack_high;
+	}
+	rvp_memory_stand(memory, sp);
 }
 
 static uint32_t native_path(struct rvp_thread *thread, struct walker *walker, uint32_t count)
@@ -100,10 +104,7 @@ struct rvp_path rvp_walk(struct rvp_thread *thread, struct rvp_caller caller)
 		rvp_lose(RVP_LOSS_STACK_TABLE, 1);
 		return path;
 	}
-	if (!look_at_stack(thread, caller, &memory)) {
-		rvp_lose(RVP_LOSS_SMALL_STACK, 1);
-		return path;
-	}
+	look_at_stack(walker, thread, caller.sp, &memory);
 	rvp_unwind(thread, caller, &memory, &count);
 	path.stack = native_path(thread, walker, count);
 	path.python =

@@ -18,9 +18,9 @@ struct rvp_path {
 /* Once, from the constructor, single-threaded; may take its time (a millisecond), no dlopen. */
 void rvp_walk_start(bool python);
 
-/* The call path of the hook's caller. Called in phase OURS. Checks by itself that RVP_WALK_STACK_BYTES of stack are
- * left (else SMALL_STACK, {0, 0}); on a stack that is not the thread's own (coroutine, alternate signal stack) it walks
- * whole with checked reads. Never allocates by libc, never locks, never touches errno. */
+/* The call path of the hook's caller. Called in phase OURS with RVP_WALK_STACK_BYTES of stack left (stack_room.h). On a
+ * stack that is not the thread's own (coroutine, alternate signal stack) it walks whole with checked reads. Never
+ * allocates by libc, never locks, never touches errno. */
 struct rvp_path rvp_walk(struct rvp_thread *thread, struct rvp_caller caller);
 
 /* A child by fork has logs of its own: all nodes, codes and modules are to be emitted again. Called with the child

@@ -261,35 +261,6 @@ START_TEST(signal_on_its_own_stack)
 }
 END_TEST
 
-NOINLINE __attribute__((optimize("no-omit-frame-pointer"))) static void walk_alone(void)
-{
-	struct rvp_path path = rvp_walk(double_thread(), RVP_CALLER());
-
-	sink += (int)path.stack;
-	ck_assert_uint_eq(path.stack, 0);
-}
-
-static void on_small_stack(int number)
-{
-	(void)number;
-	walk_alone();
-}
-
-START_TEST(small_signal_stack_is_not_walked)
-{
-	static char room[12288];
-	stack_t stack = {.ss_sp = room, .ss_size = sizeof room};
-	struct sigaction action = {.sa_handler = on_small_stack, .sa_flags = SA_ONSTACK};
-
-	sigaltstack(&stack, NULL);
-	sigaction(SIGUSR1, &action, NULL);
-	raise(SIGUSR1);
-	ck_assert_uint_eq(lost(RVP_LOSS_SMALL_STACK), 1);
-	stack.ss_flags = SS_DISABLE;
-	sigaltstack(&stack, NULL);
-}
-END_TEST
-
 static ucontext_t here, there;
 
 static void coroutine(void)
@@ -300,7 +271,7 @@ static void coroutine(void)
 	}
 }
 
-START_TEST(coroutines)
+static void *run_coroutine(void *unused)
 {
 	char *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -313,8 +284,20 @@ START_TEST(coroutines)
 		swapcontext(&here, &there);
 		recurse(i);
 	}
-	is_whole(10);
 	munmap(stack, 65536);
+	return unused;
+}
+
+START_TEST(coroutines)
+{
+	pthread_t thread;
+
+	run_coroutine(NULL);
+	is_whole(10);
+	/* A thread's: its stack lies right below the thread's own, within what might be taken for that. */
+	pthread_create(&thread, NULL, run_coroutine, NULL);
+	pthread_join(thread, NULL);
+	is_whole(20);
 }
 END_TEST
 
@@ -459,7 +442,6 @@ int main(void)
 	tcase_add_test(cases, longjmp_leaves_nothing_behind);
 	tcase_add_test(cases, signal_on_the_same_stack);
 	tcase_add_test(cases, signal_on_its_own_stack);
-	tcase_add_test(cases, small_signal_stack_is_not_walked);
 	tcase_add_test(cases, coroutines);
 	tcase_add_test(cases, forced_unwinding_in_flight);
 	tcase_add_test(cases, every_instruction);
