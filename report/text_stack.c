@@ -2,25 +2,48 @@
 /* text_stack.c: a call stack in a few lines: function left, file and line right.
  *
  * Lists are read for "who wanted this memory", so plumbing (allocators' wrappers, insides of containers, the
- * interpreter's way of calling) and what every stack ends in are skipped where other frames are left. */
+ * interpreter itself where there are Python frames) and what every stack ends in are skipped where others are
+ * left. */
 #include "report/text_report.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { INDENT = 6, FUNCTION_COLUMNS = 40, GAP = 2, PLACE_BYTES = 4200 };
 
-static bool is_shown(const struct rvp_frame *frame)
+static bool has_python(const struct rvp_frame_list *stack)
 {
-	return !rvp_function_is_plumbing(frame->function) && !rvp_function_is_entry(frame->function);
+	for (size_t i = 0; i < stack->count; i++)
+		if (stack->frames[i].kind == RVP_FRAME_PYTHON)
+			return true;
+	return false;
 }
 
-static size_t shown_count(const struct rvp_frame_list *stack)
+/* Code of the interpreter itself: python3.11, libpython3.11.so.1.0. */
+static bool is_interpreter(const struct rvp_frame *frame)
 {
-	size_t count = 0;
+	const char *name = frame->module ? rvp_symbols_base_name(frame->module) : "";
 
-	for (size_t i = 0; i < stack->count; i++)
-		count += is_shown(&stack->frames[i]);
-	return count;
+	return !strncmp(name, "python", 6) || !strncmp(name, "libpython", 9);
+}
+
+/* A nameless frame behind one of the same library says nothing more. */
+static bool is_repetition(const struct rvp_frame_list *stack, size_t number)
+{
+	const struct rvp_frame *frame = &stack->frames[number], *before = number ? frame - 1 : NULL;
+
+	return before && frame->kind == RVP_FRAME_NAMELESS && before->kind == RVP_FRAME_NAMELESS &&
+	       !strcmp(frame->module, before->module);
+}
+
+static bool is_shown(const struct rvp_frame_list *stack, size_t number, bool is_python)
+{
+	const struct rvp_frame *frame = &stack->frames[number];
+
+	if (frame->kind == RVP_FRAME_PYTHON)
+		return true;
+	return !rvp_function_is_plumbing(frame->function) && !rvp_function_is_entry(frame->function) &&
+	       !is_repetition(stack, number) && !(is_python && is_interpreter(frame));
 }
 
 /* `path` as one would type it here. */
@@ -96,24 +119,34 @@ static void print_left(const struct rvp_view *view, size_t left)
 		rvp_style_off(&view->style, RVP_INK_DIM));
 }
 
+/* Marks what is shown; how many. Where nothing would be, everything is. */
+static size_t choose(const struct rvp_frame_list *stack, bool *shown)
+{
+	bool is_python = has_python(stack);
+	size_t count = 0;
+
+	for (size_t i = 0; i < stack->count; i++)
+		count += shown[i] = is_shown(stack, i, is_python);
+	for (size_t i = 0; !count && i < stack->count; i++)
+		shown[i] = true;
+	return count ? count : stack->count;
+}
+
 void rvp_text_stack(const struct rvp_view *view, const struct rvp_frame_list *stack)
 {
-	size_t all = shown_count(stack), printed = 0;
-	bool has_only_plumbing = all == 0;
+	bool *shown = calloc(stack->count + 1, sizeof *shown);
+	size_t all = shown ? choose(stack, shown) : 0, printed = 0;
 
 	if (!stack->count) {
 		print_spaces(view->out, INDENT);
 		fputs("[no call stack was recorded]\n", view->out);
-		return;
 	}
-	if (has_only_plumbing)
-		all = stack->count;
-	for (size_t i = 0; i < stack->count && printed < view->frame_count; i++) {
-		if (!has_only_plumbing && !is_shown(&stack->frames[i]))
-			continue;
-		print_frame(view, &stack->frames[i]);
-		printed++;
-	}
+	for (size_t i = 0; shown && i < stack->count && printed < view->frame_count; i++)
+		if (shown[i]) {
+			print_frame(view, &stack->frames[i]);
+			printed++;
+		}
 	if (all > printed)
 		print_left(view, all - printed);
+	free(shown);
 }
