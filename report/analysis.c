@@ -49,14 +49,20 @@ static void add(struct rvp_live *live, const struct rvp_weight *weight)
 {
 	live->amount.bytes += weight->amount.bytes;
 	live->amount.count += weight->amount.count;
-	live->variance += weight->variance;
+	if (weight->variance > 0) {
+		live->sampled_bytes += weight->amount.bytes;
+		live->variance += weight->variance;
+	}
 }
 
 static void subtract(struct rvp_live *live, const struct rvp_weight *weight)
 {
 	live->amount.bytes -= weight->amount.bytes;
 	live->amount.count -= weight->amount.count;
-	live->variance -= weight->variance;
+	if (weight->variance > 0) {
+		live->sampled_bytes -= weight->amount.bytes;
+		live->variance -= weight->variance;
+	}
 }
 
 static bool see_peak(struct rvp_tally *tally, const struct rvp_live *live, uint64_t ns)
@@ -66,6 +72,7 @@ static bool see_peak(struct rvp_tally *tally, const struct rvp_live *live, uint6
 	tally->has_peak = true;
 	tally->peak_live_bytes = live->amount.bytes;
 	tally->peak_variance = live->variance;
+	tally->peak_sampled_bytes = live->sampled_bytes;
 	tally->peak_ns = ns;
 	return true;
 }
@@ -150,7 +157,6 @@ static void fold(struct pass *pass, const struct rvp_moment *moment)
 static void end_process(struct pass *pass, uint32_t process)
 {
 	struct rvp_live *own = &pass->state.live_by_process[process];
-	struct rvp_weight all = {.amount = own->amount, .variance = own->variance};
 
 	for (uint32_t at = pass->sites.first_of_process[process]; at;
 	     at = pass->sites.sites[at - 1].next_of_process) {
@@ -161,7 +167,10 @@ static void end_process(struct pass *pass, uint32_t process)
 		site->live = (struct rvp_amount){0};
 	}
 	rvp_tally_end(&pass->tallies[process], own->amount, own->variance);
-	subtract(&pass->state.live, &all);
+	pass->state.live.amount.bytes -= own->amount.bytes;
+	pass->state.live.amount.count -= own->amount.count;
+	pass->state.live.sampled_bytes -= own->sampled_bytes;
+	pass->state.live.variance -= own->variance;
 	*own = (struct rvp_live){0};
 }
 
@@ -180,8 +189,10 @@ static void other(struct pass *pass, const struct rvp_event *event)
 {
 	if (event->kind == RVP_EVENT_RECORD && event->moment->record->kind == RVP_FOLD)
 		fold(pass, event->moment);
-	if (event->kind == RVP_EVENT_END)
+	if (event->kind == RVP_EVENT_END) {
+		rvp_resident_note_last(&pass->state.resident, event->moment->process, event->moment->ns);
 		tell(pass, event);
+	}
 	rvp_resident_take(&pass->state.resident, event);
 	if (event->kind == RVP_EVENT_END)
 		end_process(pass, event->moment->process);

@@ -55,6 +55,7 @@ struct rvp_totals {
 	/* 95 % error of the three above, from sampling; meaningful when error_is_known and not
 	 * timeline_is_exact. */
 	bool error_is_known;
+	uint64_t peak_sampled_bytes; /* of peak_live_bytes: what sampled blocks stand for */
 	uint64_t free_error_bytes, peak_error_bytes, end_error_bytes;
 	uint64_t loss[RVP_LOSS_COUNT]; /* of the run: processes, watcher, tree, and what matching found */
 	uint64_t lost_records;

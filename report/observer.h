@@ -9,7 +9,8 @@
 
 struct rvp_live {
 	struct rvp_amount amount;
-	double variance; /* of the bytes, from sampling */
+	uint64_t sampled_bytes; /* of the bytes: what sampled blocks stand for */
+	double variance;        /* of the bytes, from sampling */
 };
 
 struct rvp_state {

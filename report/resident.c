@@ -86,11 +86,6 @@ static void end(struct rvp_resident *resident, uint32_t number, uint64_t ns)
 
 	if (process->is_sampled)
 		see_change(resident, ns);
-	/* What it said at its last hook was true until now. */
-	if (resident->run->processes[number].last_rss_bytes)
-		set_sample(resident, number, ns,
-			   &(struct rvp_resident_process){
-			       .anon_bytes = resident->run->processes[number].last_rss_bytes});
 	resident->rss_bytes -= total_of(process);
 	resident->swap_bytes -= process->swap_bytes;
 	drop_regions(resident, process);
@@ -194,6 +189,15 @@ static bool take_record(struct rvp_resident *resident, const struct rvp_moment *
 		return false;
 	default: return false;
 	}
+}
+
+void rvp_resident_note_last(struct rvp_resident *resident, uint32_t number, uint64_t ns)
+{
+	const struct rvp_process *process = &resident->run->processes[number];
+	uint64_t last_bytes = process->end == RVP_END_KILLED ? 0 : process->last_rss_bytes;
+
+	if (last_bytes && resident->processes[number].is_alive)
+		set_sample(resident, number, ns, &(struct rvp_resident_process){.anon_bytes = last_bytes});
 }
 
 bool rvp_resident_take(struct rvp_resident *resident, const struct rvp_event *event)

@@ -39,6 +39,9 @@ struct rvp_resident {
 /* False without memory. */
 bool rvp_resident_open(struct rvp_resident *resident, const struct rvp_run *run);
 
+/* Before the end of a process is taken: what it read at its last hook was true until now. */
+void rvp_resident_note_last(struct rvp_resident *resident, uint32_t number, uint64_t ns);
+
 /* Takes an event of kind BEGIN, END or RECORD; true when the tree's RSS may have moved. */
 bool rvp_resident_take(struct rvp_resident *resident, const struct rvp_event *event);
 

@@ -86,6 +86,7 @@ void rvp_totals_of_process(struct rvp_totals *totals, const struct rvp_run *run,
 	totals->error_is_known =
 	    totals->timeline_is_exact || (process->mode == RVP_MODE_SAMPLED && is_whole(run, process));
 	totals->end_variance = tally->end_variance;
+	totals->peak_sampled_bytes = tally->peak_sampled_bytes;
 	totals->peak_error_bytes = rvp_weight_error_bytes(tally->peak_variance);
 	totals->end_error_bytes = totals->free_error_bytes = rvp_weight_error_bytes(tally->end_variance);
 }
@@ -123,6 +124,7 @@ void rvp_totals_of_run(struct rvp_totals *totals, const struct rvp_run *run,
 		totals->loss[i] = run->loss[i];
 	for (size_t i = 0; i < run->process_count; i++)
 		add_process(totals, &processes[i]);
+	totals->peak_sampled_bytes = tree->peak_sampled_bytes;
 	totals->peak_error_bytes = rvp_weight_error_bytes(tree->peak_variance);
 	totals->end_error_bytes = totals->free_error_bytes = rvp_weight_error_bytes(totals->end_variance);
 }

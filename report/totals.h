@@ -9,7 +9,7 @@
 struct rvp_tally {
 	uint64_t free_bytes, inherited_free_bytes;
 	bool has_peak, has_ended;
-	uint64_t peak_live_bytes, peak_ns;
+	uint64_t peak_live_bytes, peak_sampled_bytes, peak_ns;
 	struct rvp_amount at_end;
 	double peak_variance, end_variance;
 };

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* finalize.c: see finalize.h. Each output is written to `.<name>.new` beside it and renamed when all are
+ * whole.
+ *
+ * Invariants
+ *   (F1) While the lock is held nobody else writes here; it is let go by the kernel if we die.
+ *   (F2) summary.json is renamed last: where it is new, the others are.
+ *   (F3) A failure leaves the old outputs as they were.
+ */
+#include "report/finalize.h"
+
+#include "record/names.h"
+#include "report/analysis.h"
+#include "report/ledger.h"
+#include "report/write_csv.h"
+#include "report/write_summary.h"
+#include "report/write_trace.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum output { MEMORY, CATEGORIES, LATENCY, TRACE, SUMMARY, OUTPUT_COUNT };
+static const char *const names[OUTPUT_COUNT] = {"memory.csv", "categories.csv", "latency.csv", "trace.json",
+						"summary.json"};
+static const uint64_t trace_max_bytes = 100000000;
+
+struct outputs {
+	const char *folder;
+	FILE *files[OUTPUT_COUNT];
+};
+
+static void name_output(const struct outputs *outputs, int number, bool is_new, char *path, size_t path_bytes)
+{
+	snprintf(path, path_bytes, is_new ? "%s/.%s.new" : "%s/%s", outputs->folder, names[number]);
+}
+
+static struct rvp_status open_outputs(struct outputs *outputs)
+{
+	char path[4096];
+
+	for (int i = 0; i < OUTPUT_COUNT; i++) {
+		int fd;
+
+		name_output(outputs, i, true, path, sizeof path);
+		unlink(path);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		outputs->files[i] = fd >= 0 ? fdopen(fd, "w") : NULL;
+		if (!outputs->files[i])
+			return rvp_fail("make", path, errno);
+	}
+	return RVP_OK;
+}
+
+static void drop_outputs(struct outputs *outputs)
+{
+	char path[4096];
+
+	for (int i = 0; i < OUTPUT_COUNT; i++) {
+		if (!outputs->files[i])
+			continue;
+		fclose(outputs->files[i]);
+		outputs->files[i] = NULL;
+		name_output(outputs, i, true, path, sizeof path);
+		unlink(path);
+	}
+}
+
+static struct rvp_status close_outputs(struct outputs *outputs)
+{
+	char path[4096];
+
+	for (int i = 0; i < OUTPUT_COUNT; i++) {
+		name_output(outputs, i, false, path, sizeof path);
+		if (fflush(outputs->files[i]) != 0 || ferror(outputs->files[i]))
+			return rvp_fail("write", path, errno ? errno : EIO);
+	}
+	return RVP_OK;
+}
+
+static struct rvp_status rename_outputs(struct outputs *outputs)
+{
+	char path[4096], new_path[4096];
+
+	for (int i = 0; i < OUTPUT_COUNT; i++) {
+		name_output(outputs, i, false, path, sizeof path);
+		name_output(outputs, i, true, new_path, sizeof new_path);
+		fclose(outputs->files[i]);
+		outputs->files[i] = NULL;
+		if (rename(new_path, path) != 0)
+			return rvp_fail("rename", new_path, errno);
+	}
+	return RVP_OK;
+}
+
+static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *run)
+{
+	struct rvp_csv csv;
+	struct rvp_ledger ledger;
+	struct rvp_trace trace;
+	struct rvp_observer *observers[] = {&csv.observer, &ledger.observer, &trace.observer, NULL};
+	struct rvp_analysis answer;
+	struct rvp_status status;
+
+	rvp_csv_open(&csv, outputs->files[MEMORY], outputs->files[CATEGORIES]);
+	rvp_csv_write_latency(outputs->files[LATENCY]);
+	rvp_ledger_open(&ledger);
+	if (!rvp_trace_open(&trace, run, outputs->files[TRACE], trace_max_bytes))
+		return rvp_fail("write", names[TRACE], ENOMEM);
+	status = rvp_analyse(run, &(struct rvp_question){.observers = observers}, &answer);
+	rvp_trace_close(&trace);
+	if (rvp_failed(status))
+		return status;
+	rvp_summary_write(outputs->files[SUMMARY], run, &answer, &ledger);
+	rvp_analysis_free(&answer);
+	return close_outputs(outputs);
+}
+
+static struct rvp_status write_all(const char *folder)
+{
+	struct outputs outputs = {.folder = folder};
+	struct rvp_run *run;
+	struct rvp_status status = rvp_run_open(&run, folder);
+
+	if (rvp_failed(status))
+		return status;
+	status = open_outputs(&outputs);
+	if (!rvp_failed(status))
+		status = write_outputs(&outputs, run);
+	if (!rvp_failed(status))
+		status = rename_outputs(&outputs);
+	drop_outputs(&outputs);
+	rvp_run_close(run);
+	return status;
+}
+
+/* A folder that is not ours gets no lock file: it must look like one first. */
+static bool looks_like_a_run(const char *folder)
+{
+	char path[4096];
+	bool is_run;
+	DIR *directory;
+
+	snprintf(path, sizeof path, "%s/" RVP_TREE_FILE, folder);
+	if (access(path, F_OK) == 0)
+		return true;
+	directory = opendir(folder);
+	is_run = false;
+	for (struct dirent *entry; directory && !is_run && (entry = readdir(directory));)
+		is_run = strncmp(entry->d_name, "proc.", 5) == 0;
+	if (directory)
+		closedir(directory);
+	return is_run;
+}
+
+static struct rvp_status lock(const char *folder, int *fd)
+{
+	char path[4096];
+
+	snprintf(path, sizeof path, "%s/" RVP_LOCK_FILE, folder);
+	*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (*fd < 0)
+		return rvp_fail("open", path, errno);
+	while (flock(*fd, LOCK_EX) != 0)
+		if (errno != EINTR)
+			return rvp_fail("lock", path, errno);
+	return RVP_OK;
+}
+
+static uint64_t changed_ns(const char *folder, const char *name)
+{
+	char path[4096];
+	struct stat file;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	if (stat(path, &file) != 0)
+		return 0;
+	return (uint64_t)file.st_mtim.tv_sec * 1000000000u + (uint64_t)file.st_mtim.tv_nsec;
+}
+
+static uint64_t proc_changed_ns(const char *folder, const char *proc)
+{
+	char path[1024];
+	uint64_t log, buffers;
+
+	snprintf(path, sizeof path, "%.500s/" RVP_LOG_FILE, proc);
+	log = changed_ns(folder, path);
+	snprintf(path, sizeof path, "%.500s/" RVP_BUFFER_FILE, proc);
+	buffers = changed_ns(folder, path);
+	return log > buffers ? log : buffers;
+}
+
+static uint64_t records_changed_ns(const char *folder)
+{
+	uint64_t last = changed_ns(folder, RVP_TREE_FILE), watch = changed_ns(folder, RVP_WATCH_FILE);
+	DIR *directory = opendir(folder);
+
+	if (watch > last)
+		last = watch;
+	for (struct dirent *entry; directory && (entry = readdir(directory));) {
+		uint64_t changed =
+		    strncmp(entry->d_name, "proc.", 5) == 0 ? proc_changed_ns(folder, entry->d_name) : 0;
+
+		if (changed > last)
+			last = changed;
+	}
+	if (directory)
+		closedir(directory);
+	return last;
+}
+
+/* Whether summary.json says "complete": true: else some process may have written on, through its mapping,
+ * which the file times do not show. */
+static bool is_complete(const char *folder)
+{
+	char path[4096], text[8192];
+	size_t length;
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/%s", folder, names[SUMMARY]);
+	file = fopen(path, "re");
+	length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+	text[length] = 0;
+	if (file)
+		fclose(file);
+	return strstr(text, "\"complete\": true") != NULL;
+}
+
+static bool is_fresh(const char *folder)
+{
+	uint64_t written = changed_ns(folder, names[SUMMARY]);
+
+	for (int i = 0; i < OUTPUT_COUNT; i++)
+		if (!changed_ns(folder, names[i]))
+			return false;
+	return written > records_changed_ns(folder) && is_complete(folder);
+}
+
+static struct rvp_status finalize(const char *folder, bool only_if_stale)
+{
+	struct rvp_status status = RVP_OK;
+	int fd = -1;
+
+	if (looks_like_a_run(folder))
+		status = lock(folder, &fd);
+	if (!rvp_failed(status) && !(only_if_stale && is_fresh(folder)))
+		status = write_all(folder);
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+struct rvp_status rvp_finalize(const char *folder)
+{
+	return finalize(folder, false);
+}
+
+struct rvp_status rvp_finalize_if_stale(const char *folder)
+{
+	return finalize(folder, true);
+}

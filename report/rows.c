@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* rows.c: see rows.h. */
+#include "report/rows.h"
+
+static const uint64_t apart_ns = 10000000, least_bytes = 1048576;
+
+struct rvp_row rvp_row_of(const struct rvp_state *state, uint64_t ns)
+{
+	const struct rvp_resident *resident = &state->resident;
+
+	return (struct rvp_row){
+	    .ns = ns,
+	    .live_bytes = state->live.amount.bytes,
+	    .rss_bytes = resident->rss_bytes,
+	    .has_rss = resident->is_sampled,
+	    .has_regions = resident->region_processes > 0,
+	    .file_bytes = resident->region_bytes[RVP_CATEGORY_FILE],
+	    .stack_bytes = resident->region_bytes[RVP_CATEGORY_STACK],
+	    .code_bytes = resident->region_bytes[RVP_CATEGORY_CODE],
+	};
+}
+
+static bool has_moved(uint64_t from, uint64_t to)
+{
+	uint64_t distance = from > to ? from - to : to - from;
+	uint64_t part = from / 50;
+
+	return distance > (part > least_bytes ? part : least_bytes);
+}
+
+static bool moved(const struct rvp_row *from, const struct rvp_row *to)
+{
+	return has_moved(from->live_bytes, to->live_bytes) || has_moved(from->rss_bytes, to->rss_bytes);
+}
+
+static void put(struct rvp_rows *rows, const struct rvp_row *row, struct rvp_row *out, int *count)
+{
+	out[(*count)++] = *row;
+	rows->last = *row;
+	rows->has_last = true;
+	rows->is_pending = false;
+	rows->count++;
+}
+
+int rvp_rows_take(struct rvp_rows *rows, const struct rvp_row *row, struct rvp_row *out)
+{
+	int count = 0;
+
+	if (rows->is_pending && row->ns >= rows->last.ns + apart_ns) {
+		rows->present.ns = rows->last.ns + apart_ns;
+		put(rows, &rows->present, out, &count);
+	}
+	if (!rows->has_last)
+		put(rows, row, out, &count);
+	else if (!moved(&rows->last, row))
+		rows->is_pending = false;
+	else if (row->ns >= rows->last.ns + apart_ns)
+		put(rows, row, out, &count);
+	else
+		rows->is_pending = true;
+	rows->present = *row;
+	rows->has_present = true;
+	return count;
+}

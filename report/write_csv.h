@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* write_csv.h: memory.csv, categories.csv and latency.csv while a pass goes on. */
+#ifndef RVP_REPORT_WRITE_CSV_H
+#define RVP_REPORT_WRITE_CSV_H
+
+#include "report/rows.h"
+
+#include <stdio.h>
+
+struct rvp_csv {
+	struct rvp_observer observer;
+	struct rvp_rows rows;
+	FILE *memory, *categories;
+};
+
+/* Writes the headers; the files are the caller's. */
+void rvp_csv_open(struct rvp_csv *csv, FILE *memory, FILE *categories);
+
+void rvp_csv_write_latency(FILE *latency);
+
+#endif

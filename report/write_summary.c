@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* write_summary.c: see write_summary.h. Keys and their order are a promise to scripts. */
+#include "report/write_summary.h"
+
+#include "report/json_writer.h"
+
+struct writer {
+	struct rvp_json json;
+	const struct rvp_run *run;
+	const struct rvp_analysis *answer;
+	const struct rvp_ledger *ledger;
+};
+
+/* How the root ended; the last image of it where it was replaced. The watcher's word stands above its own. */
+static void write_exit(struct writer *writer)
+{
+	const struct rvp_run *run = writer->run;
+	const struct rvp_process *last = run->root == RVP_NO_PROCESS ? NULL : &run->processes[run->root];
+	bool is_signal = run->has_child_end && run->child_how == RVP_ENDING_SIGNAL;
+
+	for (size_t i = 0; last && i < run->process_count; i++)
+		if (run->processes[i].pid == last->pid &&
+		    run->processes[i].start_ticks == last->start_ticks &&
+		    run->processes[i].begin_ns >= last->begin_ns)
+			last = &run->processes[i];
+	if (!run->has_child_end && (!last || last->end != RVP_END_EXITED))
+		return;
+	rvp_json_open(&writer->json, "exit", '{');
+	rvp_json_number(&writer->json, is_signal ? "signal" : "status",
+			run->has_child_end ? run->child_status : last->exit_status);
+	rvp_json_close(&writer->json, '}');
+}
+
+static void write_run(struct writer *writer)
+{
+	struct rvp_json *json = &writer->json;
+	const struct rvp_run *run = writer->run;
+
+	rvp_json_open(json, "run", '{');
+	if (run->id[0])
+		rvp_json_string(json, "id", run->id);
+	rvp_json_open(json, "command", '[');
+	for (size_t i = 0; i < run->command_count; i++)
+		rvp_json_string(json, NULL, run->command[i]);
+	rvp_json_close(json, ']');
+	rvp_json_number(json, "start_unix_us", run->begin_ns / 1000);
+	rvp_json_decimal(json, "duration_s", (double)(run->end_ns - run->begin_ns) / 1e9, 6);
+	rvp_json_string(json, "mode", run->mode == RVP_MODE_FULL ? "full" : "sampled");
+	write_exit(writer);
+	rvp_json_bool(json, "complete", run->alive_count == 0);
+	rvp_json_number(json, "processes", run->process_count);
+	rvp_json_number(json, "processes_alive", run->alive_count);
+	rvp_json_number(json, "unfollowed", run->unfollowed);
+	rvp_json_string(json, "log", run->is_folded ? "folded" : "whole");
+	rvp_json_close(json, '}');
+}
+
+static const char *const counter_keys[] = {
+    "alloc_count", "free_count", "alloc_bytes", "alloc_usable_bytes", "free_usable_bytes",
+    "map_count",   "map_bytes",  "unmap_count", "unmap_bytes",        "early_count"};
+enum { COUNTER_KEYS = sizeof counter_keys / sizeof counter_keys[0] };
+
+/* Folded: only counts, alloc_bytes and usable totals; these are the counters anyway. */
+static void write_exact(struct writer *writer)
+{
+	const struct rvp_totals *totals = &writer->answer->totals;
+	struct rvp_json *json = &writer->json;
+
+	rvp_json_open(json, "exact", '[');
+	for (int i = 0; totals->counters_are_exact && i < COUNTER_KEYS; i++)
+		rvp_json_string(json, NULL, counter_keys[i]);
+	if (totals->timeline_is_exact) {
+		rvp_json_string(json, NULL, "free_bytes");
+		rvp_json_string(json, NULL, "peak_live_bytes");
+		rvp_json_string(json, NULL, "end_live_bytes");
+	}
+	rvp_json_close(json, ']');
+	rvp_json_open(json, "error_bytes", '{');
+	if (totals->error_is_known && !totals->timeline_is_exact) {
+		rvp_json_number(json, "free_bytes", totals->free_error_bytes);
+		rvp_json_number(json, "peak_live_bytes", totals->peak_error_bytes);
+		rvp_json_number(json, "end_live_bytes", totals->end_error_bytes);
+	}
+	rvp_json_close(json, '}');
+}
+
+static void write_totals(struct writer *writer)
+{
+	const struct rvp_totals *totals = &writer->answer->totals;
+	const struct rvp_counters *counters = &totals->counters;
+	struct rvp_json *json = &writer->json;
+
+	rvp_json_open(json, "totals", '{');
+	rvp_json_number(json, "alloc_count", counters->alloc_count);
+	rvp_json_number(json, "free_count", counters->free_count);
+	rvp_json_number(json, "alloc_bytes", counters->alloc_bytes);
+	rvp_json_number(json, "free_bytes", totals->free_bytes);
+	rvp_json_number(json, "alloc_usable_bytes", counters->alloc_usable_bytes);
+	rvp_json_number(json, "free_usable_bytes", counters->free_usable_bytes);
+	if (totals->peak_ns != RVP_NEVER || totals->timeline_is_exact) {
+		rvp_json_number(json, "peak_live_bytes", totals->peak_live_bytes);
+		rvp_json_number(json, "peak_unix_us",
+				(totals->peak_ns != RVP_NEVER ? totals->peak_ns : writer->run->begin_ns) /
+				    1000);
+	}
+	rvp_json_number(json, "end_live_bytes", totals->end_live_bytes);
+	rvp_json_number(json, "map_count", counters->map_count);
+	rvp_json_number(json, "map_bytes", counters->map_bytes);
+	rvp_json_number(json, "unmap_count", counters->unmap_count);
+	rvp_json_number(json, "unmap_bytes", counters->unmap_bytes);
+	rvp_json_number(json, "early_count", counters->early_count);
+	write_exact(writer);
+	rvp_json_close(json, '}');
+}
+
+static void write_unknown(struct writer *writer)
+{
+	const struct rvp_totals *totals = &writer->answer->totals;
+	struct rvp_json *json = &writer->json;
+
+	rvp_json_open(json, "unknown", '{');
+	rvp_json_number(json, "at_peak_bytes", totals->peak_live_bytes);
+	rvp_json_number(json, "at_end_bytes", totals->end_live_bytes);
+	rvp_json_number(json, "max_bytes", totals->peak_live_bytes);
+	if (totals->counters_are_exact)
+		rvp_json_number(json, "alloc_count", totals->counters.alloc_count);
+	if (totals->error_is_known) {
+		rvp_json_number(json, "sampled_bytes", totals->peak_sampled_bytes);
+		rvp_json_number(json, "error_bytes",
+				totals->timeline_is_exact ? 0 : totals->peak_error_bytes);
+	}
+	rvp_json_close(json, '}');
+}
+
+static void write_resident_category(struct writer *writer, int category)
+{
+	const struct rvp_ledger *ledger = writer->ledger;
+	struct rvp_json *json = &writer->json;
+
+	if (!ledger->max_region_bytes[category])
+		return;
+	rvp_json_open(json, rvp_category_names[category], '{');
+	if (ledger->at_live_peak.regions_ns)
+		rvp_json_number(json, "at_peak_bytes", ledger->at_live_peak.region_bytes[category]);
+	if (ledger->end.regions_ns)
+		rvp_json_number(json, "at_end_bytes", ledger->end.region_bytes[category]);
+	rvp_json_number(json, "max_bytes", ledger->max_region_bytes[category]);
+	rvp_json_close(json, '}');
+}
+
+static void write_ledger_rows(struct writer *writer, const struct rvp_ledger_entry *entry)
+{
+	struct rvp_json *json = &writer->json;
+
+	rvp_json_open(json, "rows", '[');
+	for (int i = 0; i < RVP_CATEGORY_COUNT; i++) {
+		bool is_unknown = i == RVP_CATEGORY_UNKNOWN;
+
+		if (!is_unknown && !entry->mapped_bytes[i] && !entry->region_bytes[i])
+			continue;
+		rvp_json_open(json, NULL, '{');
+		rvp_json_string(json, "name", rvp_category_names[i]);
+		rvp_json_number(json, "bytes", is_unknown ? entry->live_bytes : entry->mapped_bytes[i]);
+		if (entry->regions_ns)
+			rvp_json_number(json, "resident_bytes", entry->region_bytes[i]);
+		rvp_json_close(json, '}');
+	}
+	rvp_json_close(json, ']');
+}
+
+static int64_t unexplained_bytes(const struct rvp_ledger_entry *entry)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < RVP_CATEGORY_COUNT; i++)
+		sum += entry->region_bytes[i];
+	return (int64_t)(entry->rss_bytes - sum);
+}
+
+static void write_ledger_entry(struct writer *writer, const char *at, const struct rvp_ledger_entry *entry)
+{
+	struct rvp_json *json = &writer->json;
+	uint64_t end_ns = writer->run->end_ns, peak = writer->answer->peak_rss_bytes;
+
+	if (!entry->is_set)
+		return;
+	rvp_json_open(json, NULL, '{');
+	rvp_json_string(json, "at", at);
+	rvp_json_number(json, "t_unix_us", entry->ns / 1000);
+	rvp_json_number(json, "age_us", end_ns > entry->ns ? (end_ns - entry->ns) / 1000 : 0);
+	if (entry == &writer->ledger->peak)
+		rvp_json_number(json, "peak_missed_bytes",
+				peak > entry->rss_bytes ? peak - entry->rss_bytes : 0);
+	rvp_json_number(json, "rss_bytes", entry->rss_bytes);
+	rvp_json_number(json, "swap_bytes", entry->swap_bytes);
+	write_ledger_rows(writer, entry);
+	if (rvp_ledger_closes(entry))
+		rvp_json_signed(json, "unexplained_bytes", unexplained_bytes(entry));
+	rvp_json_close(json, '}');
+}
+
+static void write_cgroup(struct writer *writer)
+{
+	const struct rvp_record_CGROUP *cgroup = &writer->ledger->cgroup;
+	const struct {
+		const char *name;
+		uint64_t bytes;
+	} rows[] = {{"anon", cgroup->anon_bytes},
+		    {"file", cgroup->file_bytes},
+		    {"shmem", cgroup->shmem_bytes},
+		    {"kernel", cgroup->kernel_bytes},
+		    {"swap", cgroup->swap_bytes}};
+	struct rvp_json *json = &writer->json;
+
+	if (!writer->ledger->has_cgroup)
+		return;
+	rvp_json_open(json, "cgroup", '{');
+	rvp_json_number(json, "version", cgroup->version);
+	rvp_json_number(json, "current_bytes", cgroup->current_bytes);
+	if (cgroup->max_bytes)
+		rvp_json_number(json, "max_bytes", cgroup->max_bytes);
+	rvp_json_open(json, "rows", '[');
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		rvp_json_open(json, NULL, '{');
+		rvp_json_string(json, "name", rows[i].name);
+		rvp_json_number(json, "bytes", rows[i].bytes);
+		rvp_json_close(json, '}');
+	}
+	rvp_json_close(json, ']');
+	rvp_json_close(json, '}');
+}
+
+static void write_host(struct writer *writer)
+{
+	const struct rvp_analysis *answer = writer->answer;
+	struct rvp_json *json = &writer->json;
+
+	rvp_json_open(json, "host", '{');
+	if (answer->peak_rss_bytes)
+		rvp_json_number(json, "peak_rss_bytes", answer->peak_rss_bytes);
+	if (answer->mean_rss_bytes)
+		rvp_json_number(json, "mean_rss_bytes", answer->mean_rss_bytes);
+	rvp_json_open(json, "categories", '{');
+	write_resident_category(writer, RVP_CATEGORY_FILE);
+	write_resident_category(writer, RVP_CATEGORY_STACK);
+	write_resident_category(writer, RVP_CATEGORY_CODE);
+	if (answer->totals.peak_ns != RVP_NEVER || answer->totals.timeline_is_exact)
+		write_unknown(writer);
+	rvp_json_close(json, '}');
+	rvp_json_open(json, "ledger", '[');
+	write_ledger_entry(writer, "peak", &writer->ledger->peak);
+	write_ledger_entry(writer, "end", &writer->ledger->end);
+	rvp_json_close(json, ']');
+	write_cgroup(writer);
+	rvp_json_close(json, '}');
+}
+
+static void write_cost(struct writer *writer)
+{
+	const struct rvp_counters *counters = &writer->answer->totals.counters;
+	struct rvp_json *json = &writer->json;
+	uint64_t own_bytes = 0, log_bytes = 0;
+
+	for (size_t i = 0; i < writer->run->process_count; i++) {
+		own_bytes += writer->run->processes[i].own_bytes;
+		log_bytes += writer->run->processes[i].log_bytes;
+	}
+	rvp_json_open(json, "cost", '{');
+	rvp_json_number(json, "events",
+			counters->alloc_count + counters->free_count + counters->map_count +
+			    counters->unmap_count);
+	if (own_bytes)
+		rvp_json_number(json, "own_bytes", own_bytes);
+	rvp_json_number(json, "log_bytes", log_bytes);
+	rvp_json_close(json, '}');
+}
+
+static void write_lost(struct writer *writer)
+{
+	const struct rvp_totals *totals = &writer->answer->totals;
+	struct rvp_json *json = &writer->json;
+
+	rvp_json_open(json, "lost", '{');
+	rvp_json_number(json, "records", totals->lost_records);
+	rvp_json_open(json, "reasons", '{');
+	for (int i = 0; i < RVP_LOSS_COUNT; i++)
+		if (totals->loss[i])
+			rvp_json_number(json, rvp_loss_names[i], totals->loss[i]);
+	rvp_json_close(json, '}');
+	rvp_json_close(json, '}');
+}
+
+void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_analysis *answer,
+		       const struct rvp_ledger *ledger)
+{
+	struct writer writer = {.json.out = out, .run = run, .answer = answer, .ledger = ledger};
+
+	rvp_json_open(&writer.json, NULL, '{');
+	rvp_json_string(&writer.json, "schema", "rvprof.summary/1");
+	write_run(&writer);
+	write_totals(&writer);
+	write_host(&writer);
+	rvp_json_open(&writer.json, "steps", '{');
+	rvp_json_number(&writer.json, "count", 0);
+	rvp_json_string(&writer.json, "source", "none");
+	rvp_json_close(&writer.json, '}');
+	write_cost(&writer);
+	write_lost(&writer);
+	rvp_json_close(&writer.json, '}');
+	fputc('\n', out);
+}

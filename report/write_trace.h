@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* write_trace.h: trace.json while a pass goes on: Chrome's trace format, as Perfetto and chrome://tracing
+ * read it.
+ *
+ * Counters of live bytes and RSS a process, allocations of 1 MiB and more as instants with their call path,
+ * marks, and names of processes and threads. Times are microseconds since metadata.start_unix_us. Invariant
+ * (W1): the file is complete JSON whatever happens; what did not fit under the cap is counted in it.
+ */
+#ifndef RVP_REPORT_WRITE_TRACE_H
+#define RVP_REPORT_WRITE_TRACE_H
+
+#include "report/rows.h"
+
+#include <stdio.h>
+
+struct rvp_trace {
+	struct rvp_observer observer;
+	const struct rvp_run *run;
+	FILE *out;
+	struct rvp_rows *rows; /* by process */
+	uint64_t bytes, max_bytes, cut_events, cut_ns;
+	bool has_events;
+};
+
+/* Writes the head and all names. False without memory. `max_bytes`: of the whole file. */
+bool rvp_trace_open(struct rvp_trace *trace, const struct rvp_run *run, FILE *out, uint64_t max_bytes);
+
+/* Behind the pass: the end of the file. */
+void rvp_trace_close(struct rvp_trace *trace);
+
+#endif
