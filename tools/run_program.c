@@ -115,11 +115,24 @@ static bool is_the_foreground(void)
 	return isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
+/* Stops us as the terminal's ^Z would: not in a group that nobody could continue (the kernel sees to that).
+ */
+static void stop(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 /* The child stopped. A shell waits for us and not for it, so in its foreground we stop as well. */
 static void follow_stop(int how)
 {
 	if ((how == SIGTSTP || how == SIGTTIN || how == SIGTTOU) && is_the_foreground())
-		raise(SIGSTOP);
+		stop();
 }
 
 /* Everything that ended or stopped: the program, and orphans when we are PID 1 or a subreaper. */
@@ -178,7 +191,7 @@ static void pass(struct rvp_program *program, const struct signalfd_siginfo *inf
 	if (!is_from_the_terminal(info))
 		send_on(program, info);
 	if (info->ssi_signo == SIGTSTP)
-		raise(SIGSTOP);
+		stop();
 }
 
 void rvp_program_wait(struct rvp_program *program, int64_t timeout_ns)
