@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* real.c: see real.h. Two threads may look at the same time: both find the same, and each stores the whole table. */
+/* real.c: see real.h. Two threads may look at the same time: both find the same, and each stores the whole table.
+ *
+ * What libc surely has is looked up first, and allocates nothing. Then the table is in use: a look-up that misses makes
+ * an error text by malloc, which may be an allocator in front of us, whose mmap or syscall comes to our hooks. */
 #include "preload/real.h"
 
 #include <dlfcn.h>
@@ -15,10 +18,11 @@ static __thread volatile bool looking __attribute__((tls_model("initial-exec")))
 static const struct {
 	const char *name;
 	size_t offset;
+	enum need { NEEDED, ABSENT_OK } need;
 } rows[] = {
-#define RVP_HOOK(name, returns, parameters, need) {#name, offsetof(struct rvp_real, name)},
+#define RVP_HOOK(name, returns, parameters, need) {#name, offsetof(struct rvp_real, name), need},
 #include "preload/hooks.def"
-    {"malloc_usable_size", offsetof(struct rvp_real, malloc_usable_size)},
+    {"malloc_usable_size", offsetof(struct rvp_real, malloc_usable_size), NEEDED},
 };
 
 /* The executable range of the module that holds `code`. */
@@ -44,22 +48,30 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *argument)
 	return 0;
 }
 
+static void look_for(enum need need, struct rvp_real *found)
+{
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (rows[i].need == need)
+			*(void **)((char *)found + rows[i].offset) = dlsym(RTLD_NEXT, rows[i].name);
+}
+
 static void look(void)
 {
 	struct rvp_real found = {0};
 	struct module_range range = {0};
 
-	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		*(void **)((char *)&found + rows[i].offset) = dlsym(RTLD_NEXT, rows[i].name);
-	/* A function that libc has not leaves an error, which the program's own first dlerror() would tell: the first call
-	 * takes it, the second one frees it. */
-	(void)dlerror();
-	(void)dlerror();
+	look_for(NEEDED, &found);
 	range.code = (uintptr_t)found.malloc;
 	dl_iterate_phdr(find_module, &range);
 	found.allocator_low = range.low;
 	found.allocator_high = range.high;
 	rvp_real = found;
+	atomic_store_explicit(&filled, true, memory_order_release);
+	look_for(ABSENT_OK, &rvp_real);
+	/* A function that libc has not leaves an error, which the program's own first dlerror() would tell: the first call
+	 * takes it, the second one frees it. */
+	(void)dlerror();
+	(void)dlerror();
 }
 
 bool rvp_real_is_looking(void)
@@ -79,7 +91,6 @@ bool rvp_real_ready(void)
 	looking = true;
 	look();
 	looking = false;
-	atomic_store_explicit(&filled, true, memory_order_release);
 	errno = error;
 	return true;
 }

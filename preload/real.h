@@ -2,8 +2,8 @@
 /* real.h: the functions behind our hooks, looked up once with RTLD_NEXT, so that an allocator which the program
  * brought (preloaded or linked jemalloc, tcmalloc, mimalloc) stays in place.
  *
- * dlsym may allocate while it looks (a miss makes an error text): such calls, and all that come before the table is
- * filled, are served by the bootstrap allocator (bootstrap.h).
+ * dlsym may allocate while it looks: calls that come before the table is filled are served by the bootstrap allocator
+ * (bootstrap.h).
  */
 #ifndef RVP_REAL_H
 #define RVP_REAL_H

@@ -224,7 +224,7 @@ static enum besides why_beside(uint64_t pc)
 {
 	uint32_t state = atomic_load(&rvp_process.state);
 
-	if (state == RVP_UNBORN)
+	if (state == RVP_UNBORN && !rvp_real_is_looking())
 		atomic_fetch_add_explicit(&rvp_process.early_count, 1, memory_order_relaxed);
 	if (state != RVP_READY || !atomic_load_explicit(rvp_alive, memory_order_relaxed))
 		return NOT_OURS;
