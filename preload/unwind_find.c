@@ -20,17 +20,6 @@ struct loader_object {
 struct dl_find_object;
 extern int _dl_find_object(void *pc, struct dl_find_object *result) __attribute__((weak));
 
-bool rvp_object_find_by_loader(uint64_t pc, struct rvp_object *object)
-{
-	struct loader_object found;
-
-	if (!_dl_find_object || _dl_find_object((void *)pc, (struct dl_find_object *)&found) != 0)
-		return false;
-	*object = (struct rvp_object){(uint64_t)found.map_start, (uint64_t)found.map_end, found.link_map,
-				      found.eh_frame_hdr};
-	return true;
-}
-
 static void take_segments(const ElfW(Phdr) * segments, unsigned count, uint64_t bias,
 			  struct rvp_object *object)
 {
@@ -64,6 +53,35 @@ static void take_map(const struct link_map *map, bool is_main, struct rvp_memory
 		return;
 	take_segments((const ElfW(Phdr) *)((const char *)header + copy.e_phoff), copy.e_phnum, map->l_addr,
 		      object);
+}
+
+/* Of an object with holes between its segments the loader gives the one segment; its unwind table lies in
+ * another. */
+static void widen(struct rvp_object *object)
+{
+	uint64_t pages[RVP_MEMORY_PAGES] = {0};
+	struct rvp_memory memory = {.pages = pages, .page_count = RVP_MEMORY_PAGES};
+	const struct link_map *map = object->link_map;
+	struct rvp_object whole = {.link_map = map};
+
+	take_map(map, map == _r_debug.r_map, &memory, &whole);
+	if (whole.start <= object->start && whole.end >= object->end)
+		*object = whole;
+}
+
+bool rvp_object_find_by_loader(uint64_t pc, struct rvp_object *object)
+{
+	struct loader_object found;
+	uint64_t header;
+
+	if (!_dl_find_object || _dl_find_object((void *)pc, (struct dl_find_object *)&found) != 0)
+		return false;
+	header = (uint64_t)found.eh_frame_hdr;
+	*object = (struct rvp_object){(uint64_t)found.map_start, (uint64_t)found.map_end, found.link_map,
+				      found.eh_frame_hdr};
+	if (header && (header < object->start || header >= object->end))
+		widen(object);
+	return true;
 }
 
 bool rvp_object_find_by_link_map(uint64_t pc, struct rvp_object *object)
