@@ -4,6 +4,7 @@
 #include "tools/run_finish.h"
 
 #include "record/pattern.h"
+#include "report/finalize.h"
 #include "report/text_numbers.h"
 #include "tools/commands.h"
 #include "tools/doctor.h"
@@ -146,11 +147,23 @@ static void say_unseen(const struct rvp_run_settings *settings, const struct rvp
 		rvp_complain("nothing inside '%s' was recorded; `rvprof doctor %s` tells more", name, name);
 }
 
+static void write_outputs(const struct rvp_run_place *place)
+{
+	struct rvp_status status = rvp_finalize(place->path);
+
+	if (!rvp_failed(status))
+		return;
+	rvp_complain_of(&status);
+	rvp_complain("the records are safe; `rvprof report %s` tries again", rvp_path_from_here(place->path));
+}
+
 void rvp_run_finish(const struct rvp_run_settings *settings, const struct rvp_run_place *place,
 		    const struct rvp_run_end *end)
 {
 	bool unseen = atomic_load(&place->tree->next_entry) == 0 && !settings->options.disable;
 
+	if (settings->options.finalize)
+		write_outputs(place);
 	if (unseen)
 		say_unseen(settings, end);
 	if (!settings->options.quiet)
