@@ -190,10 +190,10 @@ static void other(struct pass *pass, const struct rvp_event *event)
 	if (event->kind == RVP_EVENT_RECORD && event->moment->record->kind == RVP_FOLD)
 		fold(pass, event->moment);
 	if (event->kind == RVP_EVENT_END) {
-		rvp_resident_note_last(&pass->state.resident, event->moment->process, event->moment->ns);
+		rvp_tree_rss_note_last(&pass->state.resident, event->moment->process, event->moment->ns);
 		tell(pass, event);
 	}
-	rvp_resident_take(&pass->state.resident, event);
+	rvp_tree_rss_take(&pass->state.resident, event);
 	if (event->kind == RVP_EVENT_END)
 		end_process(pass, event->moment->process);
 }
@@ -306,9 +306,9 @@ static void finish(struct pass *pass)
 	answer->series = pass->series.rows;
 	answer->series_count = pass->series.count;
 	pass->series.rows = NULL;
-	answer->peak_rss_bytes = rvp_resident_peak_bytes(&pass->state.resident);
+	answer->peak_rss_bytes = rvp_tree_rss_peak_bytes(&pass->state.resident);
 	answer->peak_rss_ns = pass->state.resident.peak_ns;
-	answer->mean_rss_bytes = rvp_resident_mean_bytes(&pass->state.resident, pass->run->end_ns);
+	answer->mean_rss_bytes = rvp_tree_rss_mean_bytes(&pass->state.resident, pass->run->end_ns);
 	for (uint32_t i = 0; i < pass->run->process_count; i++)
 		rvp_totals_of_process(&answer->processes[i], pass->run, i, &pass->tallies[i],
 				      rvp_match_counts(pass->matcher, i));
@@ -333,7 +333,7 @@ static bool open_pass(struct pass *pass)
 	if (question->series_rows && !rvp_series_open(&pass->series, pass->run, question->series_rows))
 		return false;
 	if (!rvp_site_table_open(&pass->sites, processes) ||
-	    !rvp_resident_open(&pass->state.resident, pass->run))
+	    !rvp_tree_rss_open(&pass->state.resident, pass->run))
 		return false;
 	pass->timeline = rvp_timeline_open(pass->run, RVP_NO_PROCESS);
 	if (!pass->timeline)
@@ -346,7 +346,7 @@ static void close_pass(struct pass *pass)
 {
 	rvp_timeline_close(pass->timeline);
 	rvp_matcher_close(pass->matcher);
-	rvp_resident_free(&pass->state.resident);
+	rvp_tree_rss_free(&pass->state.resident);
 	rvp_site_table_free(&pass->sites);
 	for (size_t i = 0; pass->moments && i < pass->question->moment_count; i++)
 		free(pass->moments[i]);

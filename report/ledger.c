@@ -10,7 +10,7 @@ static const uint64_t same_moment_ns = 50000000;
 static void take(const struct rvp_ledger *ledger, struct rvp_ledger_entry *entry,
 		 const struct rvp_state *state)
 {
-	const struct rvp_resident *resident = &state->resident;
+	const struct rvp_tree_rss *resident = &state->resident;
 
 	entry->is_set = true;
 	entry->ns = resident->last_sample_ns;

@@ -17,7 +17,7 @@ struct rvp_state {
 	const struct rvp_run *run;
 	struct rvp_live live;             /* of the tree */
 	struct rvp_live *live_by_process; /* run->process_count of them */
-	struct rvp_resident resident;
+	struct rvp_tree_rss resident;
 	const struct rvp_site *sites; /* may move at each event */
 };
 

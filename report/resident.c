@@ -10,21 +10,21 @@
 
 #include <stdlib.h>
 
-bool rvp_resident_open(struct rvp_resident *resident, const struct rvp_run *run)
+bool rvp_tree_rss_open(struct rvp_tree_rss *resident, const struct rvp_run *run)
 {
-	*resident = (struct rvp_resident){
+	*resident = (struct rvp_tree_rss){
 	    .run = run, .processes = calloc(run->process_count + 1, sizeof *resident->processes)};
 	for (size_t i = 0; resident->processes && i < run->process_count; i++)
 		resident->processes[i].peak_bytes = run->processes[i].peak_rss_bytes;
 	return resident->processes != NULL;
 }
 
-static uint64_t total_of(const struct rvp_resident_process *process)
+static uint64_t total_of(const struct rvp_tree_rss_process *process)
 {
 	return process->anon_bytes + process->file_bytes + process->shmem_bytes;
 }
 
-static void see_change(struct rvp_resident *resident, uint64_t ns)
+static void see_change(struct rvp_tree_rss *resident, uint64_t ns)
 {
 	if (!resident->first_ns)
 		resident->first_ns = resident->changed_ns = ns;
@@ -33,10 +33,10 @@ static void see_change(struct rvp_resident *resident, uint64_t ns)
 }
 
 /* A sample without its parts: anon holds all. */
-static void set_sample(struct rvp_resident *resident, uint32_t number, uint64_t ns,
-		       const struct rvp_resident_process *sample)
+static void set_sample(struct rvp_tree_rss *resident, uint32_t number, uint64_t ns,
+		       const struct rvp_tree_rss_process *sample)
 {
-	struct rvp_resident_process *process = &resident->processes[number];
+	struct rvp_tree_rss_process *process = &resident->processes[number];
 
 	see_change(resident, ns);
 	resident->rss_bytes += total_of(sample) - total_of(process);
@@ -55,19 +55,19 @@ static void set_sample(struct rvp_resident *resident, uint32_t number, uint64_t 
 	}
 }
 
-static void begin(struct rvp_resident *resident, uint32_t number, uint64_t ns)
+static void begin(struct rvp_tree_rss *resident, uint32_t number, uint64_t ns)
 {
 	const struct rvp_process *process = &resident->run->processes[number];
 
 	resident->processes[number].is_alive = true;
 	if (process->first_rss_bytes)
 		set_sample(resident, number, ns,
-			   &(struct rvp_resident_process){.anon_bytes = process->first_rss_bytes});
+			   &(struct rvp_tree_rss_process){.anon_bytes = process->first_rss_bytes});
 }
 
-static void drop_regions(struct rvp_resident *resident, struct rvp_resident_process *process)
+static void drop_regions(struct rvp_tree_rss *resident, struct rvp_tree_rss_process *process)
 {
-	struct rvp_resident_regions *regions = process->regions;
+	struct rvp_tree_rss_regions *regions = process->regions;
 
 	if (!regions)
 		return;
@@ -80,20 +80,20 @@ static void drop_regions(struct rvp_resident *resident, struct rvp_resident_proc
 	process->regions = NULL;
 }
 
-static void end(struct rvp_resident *resident, uint32_t number, uint64_t ns)
+static void end(struct rvp_tree_rss *resident, uint32_t number, uint64_t ns)
 {
-	struct rvp_resident_process *process = &resident->processes[number];
+	struct rvp_tree_rss_process *process = &resident->processes[number];
 
 	if (process->is_sampled)
 		see_change(resident, ns);
 	resident->rss_bytes -= total_of(process);
 	resident->swap_bytes -= process->swap_bytes;
 	drop_regions(resident, process);
-	*process = (struct rvp_resident_process){.peak_bytes = process->peak_bytes};
+	*process = (struct rvp_tree_rss_process){.peak_bytes = process->peak_bytes};
 }
 
 /* The living process of this pid that began last; a process that was replaced by exec keeps pid and start. */
-static uint32_t find_watched(const struct rvp_resident *resident, uint64_t pid, uint64_t start_ticks)
+static uint32_t find_watched(const struct rvp_tree_rss *resident, uint64_t pid, uint64_t start_ticks)
 {
 	uint32_t best = RVP_NO_PROCESS;
 
@@ -110,14 +110,14 @@ static uint32_t find_watched(const struct rvp_resident *resident, uint64_t pid, 
 	return best;
 }
 
-static bool take_snapshot(struct rvp_resident *resident, const struct rvp_moment *moment)
+static bool take_snapshot(struct rvp_tree_rss *resident, const struct rvp_moment *moment)
 {
 	const struct rvp_record_SNAPSHOT *record = &moment->record->SNAPSHOT;
 
 	if (moment->process == RVP_NO_PROCESS || !resident->processes[moment->process].is_alive)
 		return false;
 	set_sample(resident, moment->process, moment->ns,
-		   &(struct rvp_resident_process){.anon_bytes = record->rss_anon_bytes,
+		   &(struct rvp_tree_rss_process){.anon_bytes = record->rss_anon_bytes,
 						  .file_bytes = record->rss_file_bytes,
 						  .shmem_bytes = record->rss_shmem_bytes,
 						  .swap_bytes = record->swap_bytes,
@@ -125,7 +125,7 @@ static bool take_snapshot(struct rvp_resident *resident, const struct rvp_moment
 	return true;
 }
 
-static bool take_watch(struct rvp_resident *resident, const struct rvp_moment *moment)
+static bool take_watch(struct rvp_tree_rss *resident, const struct rvp_moment *moment)
 {
 	const struct rvp_record_WATCH *record = &moment->record->WATCH;
 	uint32_t number = find_watched(resident, record->pid, record->start_ticks);
@@ -133,7 +133,7 @@ static bool take_watch(struct rvp_resident *resident, const struct rvp_moment *m
 	if (number == RVP_NO_PROCESS)
 		return false;
 	set_sample(resident, number, moment->ns,
-		   &(struct rvp_resident_process){.anon_bytes = record->rss_anon_bytes,
+		   &(struct rvp_tree_rss_process){.anon_bytes = record->rss_anon_bytes,
 						  .file_bytes = record->rss_file_bytes,
 						  .shmem_bytes = record->rss_shmem_bytes,
 						  .swap_bytes = record->swap_bytes,
@@ -142,9 +142,9 @@ static bool take_watch(struct rvp_resident *resident, const struct rvp_moment *m
 }
 
 /* The first row of a snapshot of maps throws the one before away. */
-static struct rvp_resident_regions *regions_of(struct rvp_resident *resident, uint32_t number, uint64_t ns)
+static struct rvp_tree_rss_regions *regions_of(struct rvp_tree_rss *resident, uint32_t number, uint64_t ns)
 {
-	struct rvp_resident_process *process = &resident->processes[number];
+	struct rvp_tree_rss_process *process = &resident->processes[number];
 
 	if (process->regions && process->regions->ns == ns)
 		return process->regions;
@@ -157,7 +157,7 @@ static struct rvp_resident_regions *regions_of(struct rvp_resident *resident, ui
 	return process->regions;
 }
 
-static bool take_region(struct rvp_resident *resident, const struct rvp_moment *moment)
+static bool take_region(struct rvp_tree_rss *resident, const struct rvp_moment *moment)
 {
 	const struct rvp_record_REGION *record = &moment->record->REGION;
 	uint32_t number =
@@ -166,7 +166,7 @@ static bool take_region(struct rvp_resident *resident, const struct rvp_moment *
 	if (number == RVP_NO_PROCESS || record->category >= RVP_CATEGORY_COUNT ||
 	    !resident->processes[number].is_alive)
 		return false;
-	struct rvp_resident_regions *regions = regions_of(resident, number, moment->ns);
+	struct rvp_tree_rss_regions *regions = regions_of(resident, number, moment->ns);
 
 	if (!regions)
 		return false;
@@ -177,7 +177,7 @@ static bool take_region(struct rvp_resident *resident, const struct rvp_moment *
 	return true;
 }
 
-static bool take_record(struct rvp_resident *resident, const struct rvp_moment *moment)
+static bool take_record(struct rvp_tree_rss *resident, const struct rvp_moment *moment)
 {
 	switch (moment->record->kind) {
 	case RVP_SNAPSHOT: return take_snapshot(resident, moment);
@@ -191,16 +191,16 @@ static bool take_record(struct rvp_resident *resident, const struct rvp_moment *
 	}
 }
 
-void rvp_resident_note_last(struct rvp_resident *resident, uint32_t number, uint64_t ns)
+void rvp_tree_rss_note_last(struct rvp_tree_rss *resident, uint32_t number, uint64_t ns)
 {
 	const struct rvp_process *process = &resident->run->processes[number];
 	uint64_t last_bytes = process->end == RVP_END_KILLED ? 0 : process->last_rss_bytes;
 
 	if (last_bytes && resident->processes[number].is_alive)
-		set_sample(resident, number, ns, &(struct rvp_resident_process){.anon_bytes = last_bytes});
+		set_sample(resident, number, ns, &(struct rvp_tree_rss_process){.anon_bytes = last_bytes});
 }
 
-bool rvp_resident_take(struct rvp_resident *resident, const struct rvp_event *event)
+bool rvp_tree_rss_take(struct rvp_tree_rss *resident, const struct rvp_event *event)
 {
 	const struct rvp_moment *moment = event->moment;
 
@@ -215,7 +215,7 @@ bool rvp_resident_take(struct rvp_resident *resident, const struct rvp_event *ev
 	return true;
 }
 
-uint64_t rvp_resident_peak_bytes(const struct rvp_resident *resident)
+uint64_t rvp_tree_rss_peak_bytes(const struct rvp_tree_rss *resident)
 {
 	uint64_t peak = resident->peak_bytes;
 
@@ -225,7 +225,7 @@ uint64_t rvp_resident_peak_bytes(const struct rvp_resident *resident)
 	return peak;
 }
 
-uint64_t rvp_resident_mean_bytes(const struct rvp_resident *resident, uint64_t end_ns)
+uint64_t rvp_tree_rss_mean_bytes(const struct rvp_tree_rss *resident, uint64_t end_ns)
 {
 	double last = end_ns > resident->changed_ns ? (double)(end_ns - resident->changed_ns) : 0;
 	double span = (double)(resident->changed_ns - resident->first_ns) + last;
@@ -237,7 +237,7 @@ uint64_t rvp_resident_mean_bytes(const struct rvp_resident *resident, uint64_t e
 	return (uint64_t)((resident->byte_ns + last * (double)resident->rss_bytes) / span);
 }
 
-void rvp_resident_free(struct rvp_resident *resident)
+void rvp_tree_rss_free(struct rvp_tree_rss *resident)
 {
 	for (size_t i = 0; resident->processes && i < resident->run->process_count; i++)
 		free(resident->processes[i].regions);

@@ -9,21 +9,21 @@
 
 #include "report/match.h"
 
-struct rvp_resident_regions { /* the latest snapshot of maps of a process; bytes by category */
+struct rvp_tree_rss_regions { /* the latest snapshot of maps of a process; bytes by category */
 	uint64_t ns;
 	uint64_t mapped_bytes[RVP_CATEGORY_COUNT], rss_bytes[RVP_CATEGORY_COUNT];
 };
 
-struct rvp_resident_process {
+struct rvp_tree_rss_process {
 	bool is_alive, is_sampled;
 	uint64_t anon_bytes, file_bytes, shmem_bytes, swap_bytes;
 	uint64_t peak_bytes;                  /* highest it was told to have been */
-	struct rvp_resident_regions *regions; /* NULL: none */
+	struct rvp_tree_rss_regions *regions; /* NULL: none */
 };
 
-struct rvp_resident {
+struct rvp_tree_rss {
 	const struct rvp_run *run;
-	struct rvp_resident_process *processes;
+	struct rvp_tree_rss_process *processes;
 	uint64_t rss_bytes, swap_bytes; /* of the tree, now */
 	bool is_sampled;                /* some process ever was */
 	uint64_t last_sample_ns;
@@ -37,18 +37,18 @@ struct rvp_resident {
 };
 
 /* False without memory. */
-bool rvp_resident_open(struct rvp_resident *resident, const struct rvp_run *run);
+bool rvp_tree_rss_open(struct rvp_tree_rss *resident, const struct rvp_run *run);
 
 /* Before the end of a process is taken: what it read at its last hook was true until now. */
-void rvp_resident_note_last(struct rvp_resident *resident, uint32_t number, uint64_t ns);
+void rvp_tree_rss_note_last(struct rvp_tree_rss *resident, uint32_t number, uint64_t ns);
 
 /* Takes an event of kind BEGIN, END or RECORD; true when the tree's RSS may have moved. */
-bool rvp_resident_take(struct rvp_resident *resident, const struct rvp_event *event);
+bool rvp_tree_rss_take(struct rvp_tree_rss *resident, const struct rvp_event *event);
 
 /* Highest RSS of the tree that is known of: of the sums, or of one process alone by its own account. */
-uint64_t rvp_resident_peak_bytes(const struct rvp_resident *resident);
-uint64_t rvp_resident_mean_bytes(const struct rvp_resident *resident, uint64_t end_ns);
+uint64_t rvp_tree_rss_peak_bytes(const struct rvp_tree_rss *resident);
+uint64_t rvp_tree_rss_mean_bytes(const struct rvp_tree_rss *resident, uint64_t end_ns);
 
-void rvp_resident_free(struct rvp_resident *resident);
+void rvp_tree_rss_free(struct rvp_tree_rss *resident);
 
 #endif

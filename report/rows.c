@@ -6,7 +6,7 @@ static const uint64_t apart_ns = 10000000, least_bytes = 1048576;
 
 struct rvp_row rvp_row_of(const struct rvp_state *state, uint64_t ns)
 {
-	const struct rvp_resident *resident = &state->resident;
+	const struct rvp_tree_rss *resident = &state->resident;
 
 	return (struct rvp_row){
 	    .ns = ns,

@@ -96,7 +96,7 @@ static void put_counters(struct rvp_trace *trace, const struct rvp_process *proc
 static void see_counters(struct rvp_trace *trace, const struct rvp_event *event,
 			 const struct rvp_state *state, uint32_t number)
 {
-	const struct rvp_resident_process *resident = &state->resident.processes[number];
+	const struct rvp_tree_rss_process *resident = &state->resident.processes[number];
 	struct rvp_row row = {
 	    .ns = event->moment->ns,
 	    .live_bytes = state->live_by_process[number].amount.bytes,
