@@ -177,6 +177,24 @@ static void print_counters(const struct rvp_view *view)
 	fprintf(view->out, "%s unmapped\n", rvp_text_bytes(counters->unmap_bytes, text));
 }
 
+/* Sampling misses small blocks, but what was never given back is counted. */
+static void print_exact_end(const struct rvp_view *view)
+{
+	const struct rvp_totals *totals = &view->answer->totals;
+	const struct rvp_counters *counters = &totals->counters;
+	char text[RVP_NUMBER_TEXT_BYTES];
+
+	if (totals->timeline_is_exact || !totals->counters_are_exact ||
+	    counters->alloc_count < counters->free_count ||
+	    counters->alloc_usable_bytes < counters->free_usable_bytes)
+		return;
+	label(view, "exactly");
+	fprintf(view->out, "%s more allocs than frees, ",
+		rvp_text_count(counters->alloc_count - counters->free_count, text));
+	fprintf(view->out, "%s of usable size\n",
+		rvp_text_bytes(counters->alloc_usable_bytes - counters->free_usable_bytes, text));
+}
+
 void rvp_text_totals(const struct rvp_view *view)
 {
 	const struct rvp_totals *totals = &view->answer->totals;
@@ -187,8 +205,9 @@ void rvp_text_totals(const struct rvp_view *view)
 	print_counters(view);
 	label(view, view->run->alive_count ? "live now" : "at the end");
 	print_estimate(view, totals->end_live_bytes, totals->end_error_bytes);
-	fprintf(view->out, " live in %s blocks%s\n", rvp_text_count(totals->live_count, text),
+	fprintf(view->out, " in %s blocks%s\n", rvp_text_count(totals->live_count, text),
 		totals->timeline_is_exact ? "" : " ±");
+	print_exact_end(view);
 }
 
 /* ---- processes ---- */

@@ -113,11 +113,11 @@ static void print_group(const struct rvp_view *view, const struct list *list, un
 	print_bytes(view, list, &amount, group->is_estimate);
 	if (list->whole_bytes)
 		fprintf(view->out, "  %6s", rvp_text_share((uint64_t)amount.bytes, list->whole_bytes, share));
-	fprintf(view->out, "  %s%s %s%s",
+	fprintf(view->out, "  %s%s %s%s%s",
 		amount.count < 0                        ? "-"
 		: list->measure == RVP_GROWTH && blocks ? "+"
 							: "",
-		rvp_text_count(blocks, count), unit, blocks == 1 ? "" : "s");
+		rvp_text_count(blocks, count), unit, blocks == 1 ? "" : "s", group->is_estimate ? " ±" : "");
 	if (group->process_count > 1)
 		fprintf(view->out, ", %u processes", group->process_count);
 	fputc('\n', view->out);
