@@ -12,6 +12,7 @@
 #include "report/analysis.h"
 
 #include "report/observer.h"
+#include "report/run_source.h"
 #include "report/series.h"
 #include "report/totals.h"
 
@@ -134,30 +135,44 @@ static void restored(struct pass *pass, const struct rvp_event *event)
 	come_alive(pass, event, site_of(pass, event));
 }
 
-static void fold(struct pass *pass, const struct rvp_moment *moment)
+static void fold(struct pass *pass, uint32_t process, const struct rvp_fold_sum *sum, uint64_t ns)
 {
-	const struct rvp_record_FOLD *record = &moment->record->FOLD;
-	uint32_t number = moment->process == RVP_NO_PROCESS
-			      ? UINT32_MAX
-			      : rvp_site_number(&pass->sites, moment->process, (uint32_t)record->stack,
-						(uint32_t)record->python);
+	uint32_t number = rvp_site_number(&pass->sites, process, sum->stack, sum->python);
 
-	if (number == UINT32_MAX)
+	if (number == UINT32_MAX) {
+		pass->no_memory = true;
 		return;
+	}
 	struct rvp_site *site = &pass->sites.sites[number];
 
 	if (!site->allocated.count)
-		site->first_ns = moment->ns;
-	site->last_ns = moment->ns;
-	site->allocated.count += record->alloc_count;
-	site->allocated.bytes += record->alloc_bytes;
+		site->first_ns = ns;
+	site->last_ns = ns;
+	site->is_estimate |= pass->run->processes[process].mode == RVP_MODE_SAMPLED;
+	site->allocated.count += sum->alloc_count;
+	site->allocated.bytes += sum->alloc_bytes;
+}
+
+static void fold_record(struct pass *pass, const struct rvp_moment *moment)
+{
+	const struct rvp_record_FOLD *record = &moment->record->FOLD;
+	struct rvp_fold_sum sum = {.stack = record->stack <= UINT32_MAX ? (uint32_t)record->stack : 0,
+				   .python = record->python <= UINT32_MAX ? (uint32_t)record->python : 0,
+				   .alloc_count = record->alloc_count,
+				   .alloc_bytes = record->alloc_bytes};
+
+	if (moment->process != RVP_NO_PROCESS)
+		fold(pass, moment->process, &sum, moment->ns);
 }
 
 /* Its blocks leave the tree; what they were is what the process left. */
 static void end_process(struct pass *pass, uint32_t process)
 {
 	struct rvp_live *own = &pass->state.live_by_process[process];
+	const struct rvp_process_source *source = pass->run->processes[process].source;
 
+	for (size_t i = 0; i < source->fold_count; i++)
+		fold(pass, process, &source->folds[i], pass->run->processes[process].end_ns);
 	for (uint32_t at = pass->sites.first_of_process[process]; at;
 	     at = pass->sites.sites[at - 1].next_of_process) {
 		struct rvp_site *site = &pass->sites.sites[at - 1];
@@ -188,7 +203,7 @@ static void tell(struct pass *pass, const struct rvp_event *event)
 static void other(struct pass *pass, const struct rvp_event *event)
 {
 	if (event->kind == RVP_EVENT_RECORD && event->moment->record->kind == RVP_FOLD)
-		fold(pass, event->moment);
+		fold_record(pass, event->moment);
 	if (event->kind == RVP_EVENT_END) {
 		rvp_tree_rss_note_last(&pass->state.resident, event->moment->process, event->moment->ns);
 		tell(pass, event);

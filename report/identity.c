@@ -188,6 +188,8 @@ struct rvp_status rvp_identify(struct rvp_run *run)
 		name_process(&run->processes[i]);
 	}
 	find_root(run);
+	if (!run->source->tree && run->root != RVP_NO_PROCESS)
+		run->mode = run->processes[run->root].mode;
 	take_child_end(run);
 	status = link_parents(run);
 	span_run(run);

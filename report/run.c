@@ -6,6 +6,7 @@
  *   (O2) A process is in run->processes once: by its entry in the tree, or by its folder where no entry names
  * it.
  */
+#include "record/fold.h"
 #include "report/alive.h"
 #include "report/run_source.h"
 
@@ -118,6 +119,10 @@ static void open_log(struct rvp_run *run, struct rvp_process *process, const cha
 			return;
 	}
 	source->has_log = true;
+	snprintf(path, sizeof path, "%s/%s/" RVP_FOLD_FILE, run->folder, name);
+	status = rvp_folds_read(source, path);
+	if (rvp_failed(status))
+		flaw(process->flaw, sizeof process->flaw, &status);
 	rvp_counters_sum(&process->counters, &source->log.counters);
 	for (int i = 0; i < RVP_LOSS_COUNT; i++)
 		process->loss[i] += source->log.loss[i];
@@ -374,6 +379,7 @@ void rvp_run_close(struct rvp_run *run)
 
 		rvp_log_close(&process->source->log);
 		free(process->source->forks);
+		free(process->source->folds);
 		free(process->modules);
 		free(process->nodes);
 		free(process->python_nodes);
