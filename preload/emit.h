@@ -28,12 +28,13 @@ static inline void rvp_emit_commit(struct rvp_thread *thread, const uint8_t *end
 	rvp_machine_add(&rvp_local.counters->record_count, 1);
 }
 
+/* The values are computed before the room is looked for: computing a stamp can itself emit (deferred events). */
 #define RVP_EMIT(thread, ID, texts, ...)                                                                     \
 	({                                                                                                   \
+		const struct rvp_record_##ID rvp_record_ = {__VA_ARGS__};                                    \
 		uint8_t *rvp_at_ = rvp_emit_room(thread, rvp_record_max_bytes(texts));                       \
 		if (rvp_at_)                                                                                 \
-			rvp_emit_commit(thread, rvp_put_##ID(rvp_at_, &(thread)->delta,                      \
-							     &(struct rvp_record_##ID){__VA_ARGS__}));       \
+			rvp_emit_commit(thread, rvp_put_##ID(rvp_at_, &(thread)->delta, &rvp_record_));      \
 		rvp_at_ != 0;                                                                                \
 	})
 
