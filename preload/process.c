@@ -5,6 +5,7 @@
 #include "preload/descriptor.h"
 #include "preload/disk.h"
 #include "preload/finish.h"
+#include "preload/flush.h"
 #include "preload/folder.h"
 #include "preload/maps.h"
 #include "preload/followers.h"
@@ -18,6 +19,7 @@
 #include "record/tree_file.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -28,6 +30,20 @@ struct rvp_process rvp_process;
 static _Atomic uint64_t never_alive;
 _Atomic uint64_t *rvp_alive = &never_alive;
 
+/* A pipe that nobody reads and a file at its limit answer with a signal that would end the program. */
+static void write_quietly(const char *line, size_t length)
+{
+	static const uint64_t answers = 1ull << (SIGPIPE - 1) | 1ull << (SIGXFSZ - 1);
+	uint64_t mask = 0;
+	long put;
+
+	rvp_block_signals(&mask);
+	put = rvp_sys_write(2, line, length);
+	if (put == -EPIPE || put == -EFBIG)
+		rvp_sys_sigtake(&answers);
+	rvp_unblock_signals(mask);
+}
+
 void rvp_process_say(const char *text)
 {
 	char line[512] = "rvprof: ";
@@ -37,7 +53,7 @@ void rvp_process_say(const char *text)
 		more = sizeof line - length - 1;
 	memcpy(line + length, text, more);
 	line[length + more] = '\n';
-	rvp_sys_write(2, line, length + more + 1);
+	write_quietly(line, length + more + 1);
 }
 
 static void join(char *into, size_t bytes, const char *const *parts)
