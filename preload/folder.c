@@ -203,17 +203,19 @@ static void open_slot(struct rvp_thread *thread, struct rvp_slot *slot, uint32_t
 	rvp_head_emit_thread(thread);
 }
 
+/* New slots can all be gone to other threads before this one looks: it gives up only when none were made. */
 static struct rvp_slot *find_slot(uint32_t *number)
 {
-	for (int turn = 0; turn < 100; turn++) {
+	for (;;) {
+		uint32_t before = atomic_load(&slots.slot_count);
 		struct rvp_slot *slot = take_slot(number);
 
 		if (slot)
 			return slot;
-		if (!make_or_wait(&rvp_process.making_slots, a_slot_is_free, make_segment))
+		if (!make_or_wait(&rvp_process.making_slots, a_slot_is_free, make_segment) &&
+		    atomic_load(&slots.slot_count) == before)
 			return NULL;
 	}
-	return NULL;
 }
 
 bool rvp_folder_give_slot(struct rvp_thread *thread)

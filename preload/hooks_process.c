@@ -12,12 +12,14 @@
 #include "preload/followers.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
+#include "preload/stamp.h"
 #include "preload/sys.h"
 #include "preload/threads.h"
 #include "preload/walk.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,8 +253,10 @@ static void tell_name(const char *name)
 }
 
 /* From here on: stores only. */
-static void lock_in(void)
+static void lock_in(bool strictly)
 {
+	if (strictly)
+		rvp_stamp_freeze();
 	atomic_store(&rvp_process.locked, 1);
 }
 
@@ -271,7 +275,7 @@ int prctl(int option, ...)
 	if (!rvp_real_ready())
 		return no_real();
 	if (option == PR_SET_SECCOMP)
-		lock_in();
+		lock_in(a == SECCOMP_MODE_STRICT);
 	result = rvp_real.prctl(option, a, b, c, d);
 	error = errno;
 	if (option == PR_SET_NAME && result == 0)
@@ -281,11 +285,13 @@ int prctl(int option, ...)
 }
 
 /* Called by `syscall` below for the first call, and for those that may install a filter. */
-__attribute__((used)) static void look_at_syscall(long number, long first)
+__attribute__((used)) static void look_at_syscall(long number, long first, long second)
 {
 	rvp_real_ready();
-	if (number == SYS_seccomp || (number == SYS_prctl && first == PR_SET_SECCOMP))
-		lock_in();
+	if (number == SYS_seccomp)
+		lock_in(first == SECCOMP_SET_MODE_STRICT);
+	if (number == SYS_prctl && first == PR_SET_SECCOMP)
+		lock_in(second == SECCOMP_MODE_STRICT);
 }
 
 /* A jump, not a call: a clone or vfork by this way returns twice, the second time over any frame of ours. */

@@ -3,6 +3,9 @@
  *
  * The TSC where the processor says that it ticks constantly and the kernel keeps its own time by it; else
  * CLOCK_MONOTONIC, which costs a few tens of ns more.
+ *
+ * In seccomp's strict mode reading the TSC is a fault, and libc's clocks read it too: from then on time stands still,
+ * and stamps count up by one.
  */
 #include "preload/process.h"
 #include "preload/stamp.h"
@@ -38,19 +41,47 @@ enum rvp_clock rvp_clock_choose(void)
 	return processor_ticks_constantly() && kernel_trusts_tsc() ? RVP_CLOCK_TSC : RVP_CLOCK_MONOTONIC;
 }
 
+static struct {
+	atomic_bool is;
+	_Atomic uint64_t stamp;
+	uint64_t realtime_ns, monotonic_ns, boottime_ns;
+} frozen;
+
+static uint64_t frozen_ns(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME ? frozen.realtime_ns
+	       : clock == CLOCK_MONOTONIC ? frozen.monotonic_ns
+					  : frozen.boottime_ns;
+}
+
 static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
+	if (atomic_load_explicit(&frozen.is, memory_order_acquire))
+		return frozen_ns(clock);
 	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 uint64_t rvp_stamp(void)
 {
+	if (__builtin_expect(atomic_load_explicit(&frozen.is, memory_order_relaxed), 0))
+		return atomic_fetch_add(&frozen.stamp, 1);
 	if (__builtin_expect(rvp_process.clock == RVP_CLOCK_TSC, 1))
 		return rvp_machine_stamp();
 	return clock_ns(CLOCK_MONOTONIC);
+}
+
+void rvp_stamp_freeze(void)
+{
+	if (atomic_load(&frozen.is))
+		return;
+	frozen.realtime_ns = clock_ns(CLOCK_REALTIME);
+	frozen.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+	frozen.boottime_ns = clock_ns(CLOCK_BOOTTIME);
+	atomic_store(&frozen.stamp, rvp_stamp());
+	atomic_store_explicit(&frozen.is, true, memory_order_release);
 }
 
 uint64_t rvp_realtime_ns(void)

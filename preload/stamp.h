@@ -10,6 +10,9 @@ enum rvp_clock rvp_clock_choose(void);
 
 uint64_t rvp_monotonic_ns(void);
 
+/* No clock is read any more: see stamp.c. */
+void rvp_stamp_freeze(void);
+
 /* The same moment on all clocks. */
 struct rvp_record_ANCHOR rvp_anchor(void);
 
