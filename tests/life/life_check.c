@@ -2,14 +2,17 @@
 /* life_check.c: holds a run's raw files against what its programs counted themselves (shadow.h).
  *
  * For every process image that has a shadow record and allocated something:
- *   (L1) the tree has an entry of that pid, program and kind of birth, in the same order;
+ *   (L1) the tree has an entry of that pid and kind of birth (fork, or a new image), in the same order;
  *   (L2) the exact counters lie between `done` and `begun`; with quiet threads that is equality;
  *   (L3) in full mode the records do too, and no record is said to be lost. With --lossy (a full disk, a
  * limit, a sandbox) records may be fewer, by no more than the losses that are counted, and some must be
  * counted; (L4) torn, missing and broken chunks: none. Prints the sums, so that a script can hold
  * summary.json against them.
  *
- * Usage: life_check [--lossy] [--counters-only] SHADOW RUN_FOLDER
+ * With --no-shadow, for programs without a count of their own, records are held against the counters, and
+ * (L4).
+ *
+ * Usage: life_check [--lossy | --loss-allowed] SHADOW RUN_FOLDER | life_check --no-shadow RUN_FOLDER
  */
 #include "tests/life/run_ledger.h"
 #include "tests/life/shadow.h"
@@ -22,7 +25,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static bool lossy, counters_only;
+static bool lossy, loss_allowed;
 static unsigned failures;
 
 static void check(const struct shadow_record *record, const char *what, uint64_t least, uint64_t ours,
@@ -40,13 +43,6 @@ static void check(const struct shadow_record *record, const char *what, uint64_t
 
 static void check_counters(const struct shadow_record *record, const struct rvp_counters *counters)
 {
-	if (counters->early_count) {
-		/* What came before our constructor is one number for all. */
-		check(record, "allocs + frees, early ones included", record->done.allocs + record->done.frees,
-		      counters->alloc_count + counters->free_count + counters->early_count,
-		      record->begun.allocs + record->begun.frees);
-		return;
-	}
 	CHECK(record, allocs, counters->alloc_count);
 	CHECK(record, frees, counters->free_count);
 	CHECK(record, alloc_bytes, counters->alloc_bytes);
@@ -54,34 +50,42 @@ static void check_counters(const struct shadow_record *record, const struct rvp_
 	CHECK(record, free_usable_bytes, counters->free_usable_bytes);
 }
 
-static uint64_t less_early(uint64_t count, uint64_t early)
+static uint64_t less(uint64_t count, uint64_t fewer)
 {
-	return count > early ? count - early : 0;
+	return count > fewer ? count - fewer : 0;
 }
 
-static void check_records(const struct shadow_record *record, const struct ledger_process *process)
+/* Losses of processes that could not make a folder are counted for the tree. */
+static uint64_t lost_without_folder(const struct ledger *ledger)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < RVP_LOSS_COUNT; i++)
+		sum += rvp_loss_is_whole[i] ? ledger->loss[i] : 0;
+	return sum;
+}
+
+static void check_records(const struct ledger *ledger, const struct shadow_record *record,
+			  const struct ledger_process *process)
 {
 	const struct ledger_events *events = &process->events;
-	uint64_t early = process->counters.early_count, lost = process->lost_records;
+	uint64_t lost = process->lost_records + lost_without_folder(ledger), fewer = loss_allowed ? lost : 0;
 
 	check(record, "torn chunks", 0, process->torn_chunks, 0);
 	check(record, "missing chunks", 0, process->missing_chunks, 0);
 	check(record, "broken chunks", 0, process->broken_chunks, 0);
-	if (counters_only)
-		return;
-	if (!lossy)
+	if (!loss_allowed)
 		check(record, "lost records", 0, lost, 0);
-	early += lossy ? lost : 0;
-	check(record, "records of allocs", less_early(record->done.allocs, early), events->allocs,
+	check(record, "records of allocs", less(record->done.allocs, fewer), events->allocs,
 	      record->begun.allocs);
-	check(record, "records of frees", less_early(record->done.frees, early), events->frees,
+	check(record, "records of frees", less(record->done.frees, fewer), events->frees,
 	      record->begun.frees);
-	if (!early)
+	if (!fewer)
 		check(record, "bytes in records", record->done.alloc_bytes, events->alloc_bytes,
 		      record->begun.alloc_bytes);
 }
 
-/* The entry for the shadow record: same pid, program and birth, and not taken by an earlier record. */
+/* The entry for the shadow record: same pid and birth, and not taken by an earlier record. */
 static const struct ledger_process *entry_of(const struct ledger *ledger, const struct shadow_record *record,
 					     bool *taken)
 {
@@ -107,7 +111,7 @@ static void check_process(const struct ledger *ledger, const struct shadow_recor
 	}
 	check_counters(record, &process->counters);
 	if (process->mode == RVP_MODE_FULL)
-		check_records(record, process);
+		check_records(ledger, record, process);
 }
 
 static struct shadow_file *open_shadow(const char *path)
@@ -125,12 +129,10 @@ static struct shadow_file *open_shadow(const char *path)
 
 static uint64_t counted_losses(const struct ledger *ledger)
 {
-	uint64_t sum = 0;
+	uint64_t sum = lost_without_folder(ledger);
 
 	for (size_t i = 0; i < ledger->count; i++)
 		sum += ledger->processes[i].lost_records;
-	for (int i = 0; i < RVP_LOSS_COUNT; i++)
-		sum += rvp_loss_is_whole[i] ? ledger->loss[i] : 0;
 	return sum;
 }
 
@@ -146,38 +148,64 @@ static void print_sums(const struct ledger *ledger, uint32_t images)
 	       (unsigned long long)counted_losses(ledger));
 }
 
+/* A shadow record that says what the counters say. */
+static void check_itself(const struct ledger *ledger, const struct ledger_process *process)
+{
+	struct shadow_record record = {
+	    .pid = process->pid, .is_fork = process->is_fork, .program = "no shadow"};
+
+	record.done.allocs = record.begun.allocs = process->counters.alloc_count;
+	record.done.frees = record.begun.frees = process->counters.free_count;
+	record.done.alloc_bytes = record.begun.alloc_bytes = process->counters.alloc_bytes;
+	if (process->mode == RVP_MODE_FULL)
+		check_records(ledger, &record, process);
+}
+
+static void check_all(const struct ledger *ledger, const struct shadow_file *shadow)
+{
+	bool *taken = calloc(ledger->count + 1, sizeof *taken);
+
+	if (!taken)
+		abort();
+	for (uint32_t i = 0; shadow && i < shadow->next && i < SHADOW_RECORDS; i++)
+		check_process(ledger, &shadow->records[i], taken);
+	for (size_t i = 0; !shadow && i < ledger->count; i++)
+		check_itself(ledger, &ledger->processes[i]);
+	if (!shadow && !ledger->count)
+		check(&(struct shadow_record){.pid = 0}, "processes", 1, 0, 1);
+	if (lossy && !counted_losses(ledger)) {
+		failures++;
+		printf("not ok: nothing was lost, or a loss was not counted\n");
+	}
+	print_sums(ledger, shadow ? shadow->next : 0);
+	free(taken);
+}
+
 int main(int count, char **words)
 {
-	struct shadow_file *shadow;
+	bool has_shadow = true;
 	struct rvp_status status;
 	struct ledger ledger;
 	char line[512];
-	bool *taken;
 	int at = 1;
 
 	for (; at < count && words[at][0] == '-'; at++) {
 		lossy |= !strcmp(words[at], "--lossy");
-		counters_only |= !strcmp(words[at], "--counters-only");
+		loss_allowed |= lossy || !strcmp(words[at], "--loss-allowed");
+		has_shadow &= strcmp(words[at], "--no-shadow") != 0;
 	}
-	if (count - at != 2) {
-		fprintf(stderr, "usage: life_check [--lossy] [--counters-only] SHADOW RUN_FOLDER\n");
+	if (count - at != 1 + has_shadow) {
+		fprintf(
+		    stderr,
+		    "usage: life_check [--lossy | --loss-allowed] SHADOW RUN | life_check --no-shadow RUN\n");
 		return 2;
 	}
-	shadow = open_shadow(words[at]);
-	status = ledger_read(&ledger, words[at + 1]);
+	status = ledger_read(&ledger, words[count - 1]);
 	if (rvp_failed(status)) {
 		printf("not ok: %s\n", rvp_status_line(&status, line, sizeof line));
 		return 1;
 	}
-	taken = calloc(ledger.count + 1, sizeof *taken);
-	for (uint32_t i = 0; i < shadow->next && i < SHADOW_RECORDS; i++)
-		check_process(&ledger, &shadow->records[i], taken);
-	if (lossy && !counted_losses(&ledger)) {
-		failures++;
-		printf("not ok: nothing was lost, or a loss was not counted\n");
-	}
-	print_sums(&ledger, shadow->next);
-	free(taken);
+	check_all(&ledger, has_shadow ? open_shadow(words[at]) : NULL);
 	ledger_free(&ledger);
 	return failures ? 1 : 0;
 }

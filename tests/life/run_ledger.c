@@ -200,6 +200,7 @@ static struct rvp_status read_process(struct ledger_process *process, struct rvp
 					   .is_fork = entry->is_fork,
 					   .mode = entry->mode,
 					   .counters = entry->counters};
+	rvp_counters_sum(&process->counters, &entry->spill);
 	if (!folder)
 		return RVP_OK;
 	snprintf(path, sizeof path, "%s/" RVP_PROC_FORMAT, run_folder, entry->pid, folder - 1);

@@ -24,11 +24,27 @@ static struct shadow_file *file;
 static struct shadow_record *_Atomic *mine; /* alone on a page that is wiped on fork */
 static _Atomic int opened;                  /* 0, 1: being opened, 2 */
 static struct shadow_record nowhere;
+static bool counting;
+
+/* dlsym frees the text of an earlier error, if there is one: that free comes here while `free` is being
+ * looked up. */
+static __thread volatile bool
+    looking_up; /* dlsym is declared `leaf`: the compiler thinks it never comes back here */
+
+static void *next_of(const char *name)
+{
+	void *found;
+
+	looking_up = true;
+	found = dlsym(RTLD_NEXT, name);
+	looking_up = false;
+	return found;
+}
 
 #define REAL(name)                     \
 	static __typeof__(name) *real; \
 	if (!real)                     \
-	real = (__typeof__(name) *)(uintptr_t)dlsym(RTLD_NEXT, #name)
+	real = (__typeof__(name) *)(uintptr_t)next_of(#name)
 
 static void *map(size_t bytes, int flags, int fd)
 {
@@ -83,9 +99,6 @@ static struct shadow_record *claim(void)
 
 	record->is_fork = claimed_once;
 	claimed_once = true;
-	for (size_t i = 0; program_invocation_short_name && i + 1 < sizeof record->program; i++)
-		if (!(record->program[i] = program_invocation_short_name[i]))
-			break;
 	atomic_store(&record->pid, (uint32_t)syscall(SYS_getpid));
 	atomic_store(mine, record);
 	return record;
@@ -93,6 +106,8 @@ static struct shadow_record *claim(void)
 
 static struct shadow_record *record_here(void)
 {
+	if (!counting)
+		return &nowhere;
 	if (atomic_load(&opened) == 0)
 		open_file();
 	if (!file || !mine)
@@ -110,11 +125,14 @@ struct shadow_record *shadow_mine(void)
 	return record == &nowhere ? NULL : record;
 }
 
-/* Every image has a record, and its name: before main, libc may not have known it yet. */
+/* Counting starts here: the program's own constructors run after those of all libraries, a preloaded one
+ * included. Every image has a record, whatever it does. */
 __attribute__((constructor)) static void introduce(void)
 {
-	struct shadow_record *record = shadow_mine();
+	struct shadow_record *record;
 
+	counting = true;
+	record = shadow_mine();
 	for (size_t i = 0; record && i + 1 < sizeof record->program; i++)
 		if (!(record->program[i] = program_invocation_short_name[i]))
 			break;
@@ -212,6 +230,8 @@ int posix_memalign(void **block, size_t alignment, size_t bytes)
 
 void free(void *block)
 {
+	if (looking_up)
+		return;
 	REAL(free);
 	struct shadow_record *record = record_here();
 	size_t usable = block ? malloc_usable_size(block) : 0;
@@ -269,5 +289,9 @@ void *realloc(void *old, size_t bytes)
 
 void *reallocarray(void *old, size_t count, size_t each)
 {
-	return counted_realloc(old, count * each, next_reallocarray, count, each);
+	size_t bytes;
+
+	if (__builtin_mul_overflow(count, each, &bytes))
+		bytes = SIZE_MAX; /* the real one refuses */
+	return counted_realloc(old, bytes, next_reallocarray, count, each);
 }
