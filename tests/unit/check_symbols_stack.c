@@ -292,8 +292,8 @@ END_TEST
 START_TEST(sites_that_read_the_same_are_one_group_with_the_sum)
 {
 	struct rvp_site sites[4] = {
-	    {.process = 1, .first_ns = MAKER_EPOCH_NS + 100, .at_peak = {100, 1}, .allocated = {100, 5}},
-	    {.process = 0, .first_ns = MAKER_EPOCH_NS + 100, .at_peak = {30, 2}, .allocated = {30, 2}},
+	    {.process = 0, .first_ns = MAKER_EPOCH_NS + 100, .at_peak = {100, 1}, .allocated = {100, 5}},
+	    {.process = 1, .first_ns = MAKER_EPOCH_NS + 100, .at_peak = {30, 2}, .allocated = {30, 2}},
 	    {.process = 0,
 	     .first_ns = MAKER_EPOCH_NS + 100,
 	     .at_peak = {7, 1},
@@ -307,14 +307,14 @@ START_TEST(sites_that_read_the_same_are_one_group_with_the_sum)
 	size_t count;
 
 	begin();
-	sites[1].stack = (uint32_t)native(PCS(IN(run_all), IN(load_table)));
+	sites[0].stack = (uint32_t)native(PCS(IN(run_all), IN(load_table)));
 	sites[2].stack = (uint32_t)native(PCS(IN(run_all), IN(load_table) + 1));
 	sites[3].stack = (uint32_t)native(PCS(IN(run_all)));
 	process = maker_add(&maker, 200);
 	thread = &process->threads[0];
 	next_node = 1;
 	make_module(thread, 1, 1, "/proc/self/exe");
-	sites[0].stack = (uint32_t)native(PCS(IN(run_all), IN(load_table)));
+	sites[1].stack = (uint32_t)native(PCS(IN(run_all), IN(load_table)));
 	open_all();
 	ck_assert(!rvp_failed(rvp_groups_make(&groups, stacks, &answer, 0)));
 	ck_assert_uint_eq(groups.count, 2);
