@@ -3,14 +3,21 @@
 
 #include "preload/own.h"
 
-enum { FIRST_CAPACITY = 1 << 12, LAST_CAPACITY = 1 << 21 };
+enum {
+	FIRST_CAPACITY = 1 << 12,
+	LAST_CAPACITY = 1 << 22,
+	GROWTH = 4,
+	NUMBER_BITS = 22,
+	NUMBER_MASK = (1 << NUMBER_BITS) - 1
+};
+_Static_assert((int)RVP_NODES_MAX < (int)LAST_CAPACITY, "the last table has a free place whatever happens");
 
-/* A place holds tag << 32 | number, 0 when free; the tag is the upper half of the path's hash. */
+/* A place holds tag << 22 | number, 0 when free; the tag is the top ten bits of the path's hash. */
 struct rvp_path_table {
 	struct rvp_path_table *older;
 	uint32_t capacity; /* a power of two */
 	_Atomic uint32_t used;
-	_Atomic uint64_t places[];
+	_Atomic uint32_t places[];
 };
 
 struct key {
@@ -24,6 +31,11 @@ static uint64_t hash_of(uint64_t frame, uint32_t parent, uint32_t era)
 
 	hash = (hash ^ hash >> 29 ^ parent) * 0xbf58476d1ce4e5b9;
 	return hash ^ hash >> 32;
+}
+
+static uint32_t tag_of(const struct key *key)
+{
+	return (uint32_t)(key->hash >> 54);
 }
 
 static struct rvp_path_node *node_at(struct rvp_path_tree *tree, uint32_t number)
@@ -45,16 +57,16 @@ static bool is_node(struct rvp_path_tree *tree, uint32_t number, const struct ke
 static uint32_t look_up(struct rvp_path_tree *tree, struct rvp_path_table *table, const struct key *key,
 			uint32_t *place)
 {
-	uint32_t mask = table->capacity - 1, at = (uint32_t)key->hash & mask;
+	uint32_t mask = table->capacity - 1, at = (uint32_t)key->hash & mask, tag = tag_of(key);
 
 	for (uint32_t i = 0; i < table->capacity; i++, at = (at + 1) & mask) {
-		uint64_t found = atomic_load_explicit(&table->places[at], memory_order_acquire);
+		uint32_t found = atomic_load_explicit(&table->places[at], memory_order_acquire);
 
 		*place = at;
 		if (!found)
 			return 0;
-		if (found >> 32 == key->hash >> 32 && is_node(tree, (uint32_t)found, key))
-			return (uint32_t)found;
+		if (found >> NUMBER_BITS == tag && is_node(tree, found & NUMBER_MASK, key))
+			return found & NUMBER_MASK;
 	}
 	*place = UINT32_MAX;
 	return 0;
@@ -62,15 +74,16 @@ static uint32_t look_up(struct rvp_path_tree *tree, struct rvp_path_table *table
 
 static size_t table_bytes(uint32_t capacity)
 {
-	return sizeof(struct rvp_path_table) + capacity * sizeof(uint64_t);
+	return sizeof(struct rvp_path_table) + capacity * sizeof(uint32_t);
 }
 
-/* The newest table, or one twice as big in front of it when it is three quarters full. NULL: there is none.
+/* The newest table, or one four times as big in front of it when it is three quarters full. NULL: there is
+ * none.
  */
 static struct rvp_path_table *roomy_table(struct rvp_path_tree *tree)
 {
 	struct rvp_path_table *table = atomic_load_explicit(&tree->newest, memory_order_acquire), *bigger;
-	uint32_t capacity = table ? 2 * table->capacity : FIRST_CAPACITY;
+	uint32_t capacity = table ? GROWTH * table->capacity : FIRST_CAPACITY;
 
 	if (table && (table->capacity >= LAST_CAPACITY ||
 		      atomic_load_explicit(&table->used, memory_order_relaxed) < table->capacity / 4 * 3))
@@ -90,8 +103,7 @@ static struct rvp_path_table *roomy_table(struct rvp_path_tree *tree)
 static uint32_t publish(struct rvp_path_tree *tree, struct rvp_path_table *table, const struct key *key,
 			uint32_t number)
 {
-	uint64_t entry = key->hash >> 32 << 32 | number, expected;
-	uint32_t place, found;
+	uint32_t entry = tag_of(key) << NUMBER_BITS | number, place, found, expected;
 
 	for (;;) {
 		found = look_up(tree, table, key, &place);

@@ -15,8 +15,8 @@
 
 enum {
 	RVP_NODES_CHUNK = 1 << 16,
-	RVP_NODES_CHUNKS = 16,
-	RVP_NODES_MAX = RVP_NODES_CHUNK * RVP_NODES_CHUNKS, /* about a million */
+	RVP_NODES_CHUNKS = 60,
+	RVP_NODES_MAX = RVP_NODES_CHUNK * RVP_NODES_CHUNKS, /* 3.9 million: `import torch` alone makes 2 */
 };
 
 struct rvp_path_node {

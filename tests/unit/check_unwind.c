@@ -349,8 +349,10 @@ static void trap_off(void)
 static void on_step(int number)
 {
 	(void)number;
-	if (steps_left && steps_left--)
-		compare();
+	if (!steps_left)
+		return;
+	steps_left--;
+	compare();
 }
 
 NOINLINE static void stepped(int depth)
