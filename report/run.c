@@ -43,7 +43,7 @@ static struct rvp_status add_folder(struct folder_list *list, const char *name)
 		list->names = more;
 		list->room = room;
 	}
-	snprintf(list->names[list->count++], sizeof *list->names, "%s", name);
+	snprintf(list->names[list->count++], sizeof *list->names, "%.63s", name);
 	return RVP_OK;
 }
 
@@ -222,7 +222,7 @@ static struct rvp_status open_tree(struct rvp_run *run, struct folder_list *list
 	if (status.error == ENOENT && !list->count)
 		return rvp_fail_with("read", run->folder,
 				     "it is no run folder of rvprof's (no " RVP_TREE_FILE " in it)");
-	if (!list->count)
+	if (!list->count || run->source->is_other_version)
 		return status;
 	flaw(run->flaw, sizeof run->flaw, &status);
 	return RVP_OK;

@@ -48,6 +48,7 @@ struct rvp_run_source {
 	struct rvp_clock_map clock;
 	struct rvp_tree *tree; /* a copy, header and the entries in use; NULL: unreadable */
 	uint32_t entry_count;  /* entries in the copy */
+	bool is_other_version; /* the table is good and of another format version */
 	struct rvp_log watch;
 	bool has_watch;
 	uint64_t watch_clock;

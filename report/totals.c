@@ -111,11 +111,12 @@ void rvp_totals_of_run(struct rvp_totals *totals, const struct rvp_run *run,
 		       const struct rvp_totals *processes, const struct rvp_tally *tree)
 {
 	bool tree_is_whole = run->source->tree != NULL && run->loss[RVP_LOSS_TREE_FULL] == 0;
+	bool is_whole_run = tree_is_whole && run->lost_records == 0;
 
 	*totals = (struct rvp_totals){
 	    .counters_are_exact = tree_is_whole,
-	    .timeline_is_exact = tree_is_whole,
-	    .error_is_known = tree_is_whole,
+	    .timeline_is_exact = is_whole_run,
+	    .error_is_known = is_whole_run,
 	    .peak_live_bytes = tree->peak_live_bytes,
 	    .peak_ns = tree->has_peak ? tree->peak_ns : RVP_NEVER,
 	    .lost_records = run->lost_records,

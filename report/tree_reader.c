@@ -58,6 +58,13 @@ static struct rvp_status read_entries(struct rvp_run_source *source, int fd, siz
 	return status;
 }
 
+static bool is_other_version(const struct rvp_file_header *header)
+{
+	return memcmp(header->magic, RVP_TREE_MAGIC, sizeof header->magic) == 0 &&
+	       header->checksum == rvp_checksum(header, offsetof(struct rvp_file_header, checksum)) &&
+	       header->version != RVP_FORMAT_VERSION;
+}
+
 static struct rvp_status read_tree(struct rvp_run_source *source, int fd, const char *path)
 {
 	struct stat file;
@@ -74,6 +81,7 @@ static struct rvp_status read_tree(struct rvp_run_source *source, int fd, const 
 	status = read_at_start(fd, (char *)source->tree, RVP_TREE_HEADER_BYTES, path);
 	if (!rvp_failed(status))
 		status = rvp_file_header_check(&source->tree->file, RVP_TREE_MAGIC, path);
+	source->is_other_version = rvp_failed(status) && is_other_version(&source->tree->file);
 	return rvp_failed(status) ? status : read_entries(source, fd, (size_t)file.st_size, path);
 }
 
