@@ -19,7 +19,7 @@ static const char *folder;
 
 static struct rvp_path last_path;
 
-__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void walk_here(void)
+__attribute__((noinline)) static void walk_here(void)
 {
 	last_path = rvp_walk(double_thread(), RVP_CALLER());
 	double_collect();

@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noinline))
 
 static volatile int sink;
 static unsigned compared, deepest, exact_count;
@@ -60,7 +60,7 @@ static void differ(const uint64_t *ours, unsigned depth, const uint64_t *expecte
 }
 
 /* Stands where a hook stands: walks, and fails the test at the first frame that differs. */
-NOINLINE __attribute__((optimize("no-omit-frame-pointer"))) static void compare(void)
+NOINLINE static void compare(void)
 {
 	static __thread uint64_t expected[RVP_FRAMES_MAX + 8];
 	unsigned count = frames_of_referee(expected, RVP_FRAMES_MAX + 8);
@@ -198,7 +198,8 @@ NOINLINE static void jump_from(int depth)
 	if (depth)
 		jump_from(depth - 1);
 	compare();
-	longjmp(away, 1);
+	if (sink != -1)
+		longjmp(away, 1);
 }
 
 START_TEST(longjmp_leaves_nothing_behind)
@@ -312,7 +313,7 @@ NOINLINE static void leave_thread(int depth)
 	pthread_cleanup_push(compare_at_cleanup, NULL);
 	if (depth)
 		leave_thread(depth - 1);
-	else
+	else if (sink != -1)
 		pthread_exit(NULL);
 	pthread_cleanup_pop(0);
 	sink++;

@@ -3,7 +3,7 @@
 #include "preload/walk.h"
 #include "tests/unit/recorder_double.h"
 
-#define EXPORTED __attribute__((visibility("default"), noinline, optimize("no-omit-frame-pointer")))
+#define EXPORTED __attribute__((visibility("default"), noinline))
 
 unsigned probe_walk(void);
 unsigned probe_parent(unsigned node);
