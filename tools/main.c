@@ -19,10 +19,6 @@ struct command {
 	int (*function)(int argc, char **argv);
 };
 
-/* A command whose file is not linked is as a reserved one. */
-#define RVP_COMMAND(id, page, help) int rvp_cmd_##id(int, char **) __attribute__((weak));
-#include "tools/commands.def"
-
 static const struct command commands[] = {
 #define RVP_COMMAND(id, page, help) {#id, help, page, rvp_cmd_##id},
 #include "tools/commands.def"
@@ -48,13 +44,13 @@ static bool is_reserved(const char *name)
 	for (const char *const *at = reserved; *at; at++)
 		if (!strcmp(*at, name))
 			return true;
-	return command_of(name) && !command_of(name)->function;
+	return false;
 }
 
 static void print_commands(int page)
 {
 	for (int i = 0; i < COMMAND_COUNT; i++)
-		if (commands[i].page == page && commands[i].function)
+		if (commands[i].page == page)
 			printf("  %-11s %s\n", commands[i].name, commands[i].help);
 }
 
