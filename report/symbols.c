@@ -133,6 +133,18 @@ size_t rvp_symbols_add_file(struct rvp_symbols *symbols, const struct rvp_symbol
 	return symbols->file_count++;
 }
 
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	for (; text && *text; text++)
+		hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
+	return (hash ^ 0xff) * 0x9e3779b97f4a7c15u;
+}
+
+uint64_t rvp_frame_hash(const struct rvp_frame *frame)
+{
+	return hash_text(hash_text(frame->line + 1, frame->function), frame->file);
+}
+
 static uint64_t hash_of(uint64_t file, uint64_t address)
 {
 	uint64_t hash = (address ^ file * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
@@ -224,6 +236,8 @@ static struct rvp_frame_list keep(struct rvp_symbols *symbols, struct entry *ent
 	if (!entry->frames)
 		return (struct rvp_frame_list){0};
 	memcpy(entry->frames, gathering->frames, gathering->count * sizeof *entry->frames);
+	for (size_t i = 0; i < gathering->count; i++)
+		entry->frames[i].hash = rvp_frame_hash(&entry->frames[i]);
 	entry->count = gathering->count;
 	symbols->entry_count++;
 	return (struct rvp_frame_list){entry->frames, entry->count};

@@ -27,12 +27,16 @@ struct rvp_frame {
 	uint32_t line;        /* 0: not known */
 	uint8_t kind;         /* enum rvp_frame_kind */
 	uint8_t is_inline;    /* 1: inlined into the next frame */
+	uint64_t hash;        /* of function, file and line: rvp_frame_hash */
 };
 
 struct rvp_frame_list {
 	const struct rvp_frame *frames;
 	size_t count;
 };
+
+/* What frame.hash is; equal frames have equal ones. */
+uint64_t rvp_frame_hash(const struct rvp_frame *frame);
 
 struct rvp_symbols;
 
@@ -66,7 +70,7 @@ size_t rvp_symbols_files_in_state(const struct rvp_symbols *symbols, enum rvp_sy
  */
 char *rvp_symbols_readable_name(const struct rvp_symbols *symbols, const char *name);
 
-/* An absolute `path` without "/./", "//" and "/x/.." into `tidy`, cut to fit; returns it. */
+/* `path` without "/./", "//" and "/x/.." into `tidy`, cut to fit; returns it. */
 char *rvp_path_tidy(const char *path, char *tidy, size_t tidy_bytes);
 
 /* The part of `path` behind the last slash. */

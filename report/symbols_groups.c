@@ -18,22 +18,12 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 29;
 }
 
-static uint64_t mix_text(uint64_t hash, const char *text)
-{
-	for (; text && *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
-	return mix(hash, 0);
-}
-
 static uint64_t hash_of(const struct rvp_frame_list *stack)
 {
 	uint64_t hash = stack->count;
 
-	for (size_t i = 0; i < stack->count; i++) {
-		const struct rvp_frame *frame = &stack->frames[i];
-
-		hash = mix(mix_text(mix_text(hash, frame->function), frame->file), frame->line);
-	}
+	for (size_t i = 0; i < stack->count; i++)
+		hash = mix(hash, stack->frames[i].hash);
 	return hash;
 }
 
@@ -47,7 +37,7 @@ static bool same_stack(const struct rvp_frame_list *a, const struct rvp_frame_li
 	if (a->count != b->count)
 		return false;
 	for (size_t i = 0; i < a->count; i++)
-		if (a->frames[i].line != b->frames[i].line ||
+		if (a->frames[i].hash != b->frames[i].hash || a->frames[i].line != b->frames[i].line ||
 		    !same_text(a->frames[i].function, b->frames[i].function) ||
 		    !same_text(a->frames[i].file, b->frames[i].file))
 			return false;
@@ -258,22 +248,8 @@ struct rvp_change rvp_group_amount(const struct rvp_groups *groups, const struct
 
 struct ranked {
 	int64_t first, second;
-	const struct rvp_group *group;
 	uint32_t number;
 };
-
-static int by_name(const struct rvp_frame_list *a, const struct rvp_frame_list *b)
-{
-	for (size_t i = 0; i < a->count && i < b->count; i++) {
-		int order = strcmp(a->frames[i].function, b->frames[i].function);
-
-		if (order)
-			return order;
-		if (a->frames[i].line != b->frames[i].line)
-			return a->frames[i].line < b->frames[i].line ? -1 : 1;
-	}
-	return a->count < b->count ? -1 : a->count > b->count;
-}
 
 static int by_rank(const void *left, const void *right)
 {
@@ -283,7 +259,7 @@ static int by_rank(const void *left, const void *right)
 		return a->first > b->first ? -1 : 1;
 	if (a->second != b->second)
 		return a->second > b->second ? -1 : 1;
-	return by_name(&a->group->stack, &b->group->stack);
+	return a->number < b->number ? -1 : a->number > b->number;
 }
 
 uint32_t *rvp_groups_by(const struct rvp_groups *groups, enum rvp_measure measure, size_t *count)
@@ -298,9 +274,8 @@ uint32_t *rvp_groups_by(const struct rvp_groups *groups, enum rvp_measure measur
 
 		if (!amount.bytes && !amount.count)
 			continue;
-		ranked[kept++] =
-		    (struct ranked){by_count ? amount.count : amount.bytes,
-				    by_count ? amount.bytes : amount.count, &groups->groups[i], (uint32_t)i};
+		ranked[kept++] = (struct ranked){by_count ? amount.count : amount.bytes,
+						 by_count ? amount.bytes : amount.count, (uint32_t)i};
 	}
 	if (ranked && order && kept)
 		qsort(ranked, kept, sizeof *ranked, by_rank);

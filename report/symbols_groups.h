@@ -52,8 +52,8 @@ struct rvp_change {
 struct rvp_change rvp_group_amount(const struct rvp_groups *groups, const struct rvp_group *group,
 				   enum rvp_measure measure);
 
-/* Numbers of the groups whose amount is not zero, largest first, ties by stack; free() it. `count` gets how
- * many. NULL without memory. */
+/* Numbers of the groups whose amount is not zero, largest first, ties in order of appearance; free() it.
+ * `count` gets how many. NULL without memory. */
 uint32_t *rvp_groups_by(const struct rvp_groups *groups, enum rvp_measure measure, size_t *count);
 
 /* "function (file:line)" into `text`, cut to fit: how a frame is named in JSON, and what a SITE is a part of.

@@ -26,9 +26,9 @@ struct native {
 	struct rvp_frame_list list;
 };
 struct process_names {
-	size_t *files;          /* by module: its number in symbols, plus 1; 0: not asked */
-	struct native *natives; /* by node */
-	uint32_t *lines;        /* by Python node; 0: not asked */
+	size_t *files;             /* by module: its number in symbols, plus 1; 0: not asked */
+	struct native *natives;    /* by node */
+	struct rvp_frame *pythons; /* by Python node; function NULL: not asked */
 };
 struct rvp_stacks {
 	struct rvp_symbols *symbols;
@@ -61,7 +61,7 @@ void rvp_stacks_close(struct rvp_stacks *stacks)
 	for (size_t i = 0; i < stacks->run->process_count; i++) {
 		free(stacks->processes[i].files);
 		free(stacks->processes[i].natives);
-		free(stacks->processes[i].lines);
+		free(stacks->processes[i].pythons);
 	}
 	free(stacks->processes);
 	free(stacks->frames);
@@ -73,13 +73,13 @@ static bool prepare(struct process_names *names, const struct rvp_process *proce
 	if (names->files)
 		return true;
 	names->natives = calloc(process->node_count + 1, sizeof *names->natives);
-	names->lines = calloc(process->python_node_count + 1, sizeof *names->lines);
-	if (names->natives && names->lines)
+	names->pythons = calloc(process->python_node_count + 1, sizeof *names->pythons);
+	if (names->natives && names->pythons)
 		names->files = calloc(process->module_count + 1, sizeof *names->files);
 	if (names->files)
 		return true;
 	free(names->natives);
-	free(names->lines);
+	free(names->pythons);
 	*names = (struct process_names){0};
 	return false;
 }
@@ -138,14 +138,21 @@ static struct rvp_frame_list native_of(struct rvp_stacks *stacks, const struct r
 	return native->list;
 }
 
-static uint32_t line_of(struct process_names *names, uint32_t number, const struct rvp_python_node *node,
-			const struct rvp_code *code)
+static struct rvp_frame python_frame(const struct rvp_process *process, const struct rvp_python_node *node)
 {
-	struct rvp_python_lines lines = {code->version, code->first_line, code->lines, code->lines_bytes};
+	const struct rvp_code *code = rvp_code_at(process, node->code);
+	struct rvp_frame frame = {.function = "[unknown Python code]", .kind = RVP_FRAME_PYTHON};
+	struct rvp_python_lines lines;
 
-	if (!names->lines[number])
-		names->lines[number] = rvp_python_line(&lines, node->instruction);
-	return names->lines[number];
+	if (code) {
+		lines = (struct rvp_python_lines){code->version, code->first_line, code->lines,
+						  code->lines_bytes};
+		frame.function = code->name;
+		frame.file = code->file;
+		frame.line = rvp_python_line(&lines, node->instruction);
+	}
+	frame.hash = rvp_frame_hash(&frame);
+	return frame;
 }
 
 /* The Python frames that are still to come. */
@@ -165,15 +172,11 @@ static const struct rvp_python_node *python_next(const struct python *python)
 static bool push_python(struct rvp_stacks *stacks, struct python *python)
 {
 	const struct rvp_python_node *node = python_next(python);
-	const struct rvp_code *code = rvp_code_at(python->process, node->code);
-	struct rvp_frame frame = {.function = "[unknown Python code]", .kind = RVP_FRAME_PYTHON};
+	struct rvp_frame *frame = &python->names->pythons[python->number];
 
-	if (code) {
-		frame.function = code->name;
-		frame.file = code->file;
-		frame.line = line_of(python->names, python->number, node, code);
-	}
-	push(stacks, &frame);
+	if (!frame->function)
+		*frame = python_frame(python->process, node);
+	push(stacks, frame);
 	python->number = node->parent;
 	python->depth++;
 	return node->is_entry;
