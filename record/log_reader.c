@@ -205,36 +205,6 @@ static void sort_out(struct rvp_log *log)
 	log->missing_chunks -= log->torn_chunks;
 }
 
-static struct rvp_status map_log(struct rvp_log *log, const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-
-	if (fd < 0)
-		return rvp_fail("open", path, errno);
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-		close(fd);
-		return rvp_fail_with("read", path, "it is not a regular file");
-	}
-	if ((size_t)status.st_size < sizeof(struct rvp_file_header)) {
-		close(fd);
-		return rvp_fail_with("read", path, "it is too short to be a log (%lld bytes)",
-				     (long long)status.st_size);
-	}
-	log->log_map_bytes = (size_t)status.st_size;
-	log->log_map = mmap(NULL, log->log_map_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-	int error = errno;
-
-	close(fd);
-	if (log->log_map == MAP_FAILED) {
-		log->log_map = NULL;
-		return rvp_fail("map", path, error);
-	}
-	log->log_bytes = log->log_map_bytes;
-	memcpy(&log->file, log->log_map, sizeof log->file);
-	return rvp_file_header_check(&log->file, RVP_LOG_MAGIC, path);
-}
-
 static struct rvp_status read_whole(int fd, char *to, size_t *length)
 {
 	size_t done = 0;
@@ -252,6 +222,57 @@ static struct rvp_status read_whole(int fd, char *to, size_t *length)
 	}
 	*length = done;
 	return RVP_OK;
+}
+
+/* Log space that was reserved and never written (a full disk). */
+static bool has_hole(int fd, off_t length)
+{
+	off_t hole = lseek(fd, 0, SEEK_HOLE);
+
+	return hole >= 0 && hole < length;
+}
+
+/* A log with a hole is not mapped: on a tmpfs that is full, touching the hole is a SIGBUS. */
+static void *copy_log(int fd, size_t length)
+{
+	void *copy = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rvp_status status = RVP_OK;
+
+	if (copy != MAP_FAILED)
+		status = read_whole(fd, copy, &length);
+	errno = rvp_failed(status) ? status.error : errno;
+	return rvp_failed(status) ? MAP_FAILED : copy;
+}
+
+static struct rvp_status map_log(struct rvp_log *log, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0)
+		return rvp_fail("open", path, errno);
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+		close(fd);
+		return rvp_fail_with("read", path, "it is not a regular file");
+	}
+	if ((size_t)status.st_size < sizeof(struct rvp_file_header)) {
+		close(fd);
+		return rvp_fail_with("read", path, "it is too short to be a log (%lld bytes)",
+				     (long long)status.st_size);
+	}
+	log->log_map_bytes = (size_t)status.st_size;
+	log->log_map = has_hole(fd, status.st_size) ? copy_log(fd, log->log_map_bytes)
+						    : mmap(NULL, log->log_map_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	int error = errno;
+
+	close(fd);
+	if (log->log_map == MAP_FAILED) {
+		log->log_map = NULL;
+		return rvp_fail("map", path, error);
+	}
+	log->log_bytes = log->log_map_bytes;
+	memcpy(&log->file, log->log_map, sizeof log->file);
+	return rvp_file_header_check(&log->file, RVP_LOG_MAGIC, path);
 }
 
 /* A slot that was copied while its owner restarted it is copied again: its word must be the same on both sides. */

@@ -157,6 +157,7 @@ static int inherited_descriptors(void)
 	say("%d below 200\n", low);
 	if (folder)
 		closedir(folder);
+	unsetenv("LD_PRELOAD");
 	return system(
 	    "for i in /proc/self/fd/*; do n=${i##*/}; [ $n -gt 20 ] && echo child has $n; done; true");
 }

@@ -27,8 +27,8 @@ static void limit(int what, rlim_t value)
 		_exit(96);
 }
 
-/* Where the limit is as low as 64, our two descriptors are below it too: that is told in the manual. The program gets
- * all others, and the error of its own when they are used up. */
+/* Where the limit is as low as 64, our two descriptors are below it too: that is told in the manual. The
+ * program gets all others, and the error of its own when they are used up. */
 static int few_descriptors(void)
 {
 	int opened = 0;
