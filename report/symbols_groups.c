@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* symbols_groups.c: a table of groups by the text of their stacks (function, file, line of every frame).
  *
- *   (G1) Two sites are in one group if and only if their stacks are equal frame by frame; hashes only find
- * it. (G2) Every site is in exactly one group. */
+ *   (G1) Two sites are in one group exactly when their stacks are equal frame by frame.
+ *   (G2) Every site is in exactly one group.
+ *   (G3) A group keeps one of its sites, not the frames: a run may have 100,000 stacks of 50 frames. */
 #include "report/symbols_groups.h"
 
 #include <errno.h>
@@ -44,6 +45,11 @@ static bool same_stack(const struct rvp_frame_list *a, const struct rvp_frame_li
 	return true;
 }
 
+struct rvp_frame_list rvp_group_stack(const struct rvp_groups *groups, const struct rvp_group *group)
+{
+	return rvp_stacks_of(groups->stacks, group->site);
+}
+
 /* The place in the table of the group with that stack, or where it belongs. */
 static uint32_t *place_of(const struct rvp_groups *groups, uint64_t hash, const struct rvp_frame_list *stack)
 {
@@ -51,8 +57,12 @@ static uint32_t *place_of(const struct rvp_groups *groups, uint64_t hash, const 
 
 	for (; groups->table[at]; at = (at + 1) & (groups->table_room - 1)) {
 		const struct rvp_group *group = &groups->groups[groups->table[at] - 1];
+		struct rvp_frame_list other;
 
-		if (group->hash == hash && same_stack(&group->stack, stack))
+		if (group->hash != hash)
+			continue;
+		other = rvp_group_stack(groups, group);
+		if (same_stack(&other, stack))
 			break;
 	}
 	return &groups->table[at];
@@ -96,23 +106,17 @@ static bool grow_groups(struct rvp_groups *groups)
 	return true;
 }
 
-/* A group of its own for `stack`; NULL without memory. */
-static struct rvp_group *add_group(struct rvp_groups *groups, uint64_t hash,
-				   const struct rvp_frame_list *stack)
+/* A group of its own for `site`; NULL without memory. */
+static struct rvp_group *add_group(struct rvp_groups *groups, uint64_t hash, const struct rvp_site *site)
 {
-	struct rvp_group group = {.hash = hash, .last_process = RVP_NO_PROCESS};
-	struct rvp_frame *frames = malloc((stack->count + 1) * sizeof *frames);
+	struct rvp_group group = {.hash = hash, .site = site, .last_process = RVP_NO_PROCESS};
 
 	if (groups->moment_count)
 		group.at_moments = calloc(groups->moment_count, sizeof *group.at_moments);
-	if (!frames || (groups->moment_count && !group.at_moments) || !grow_groups(groups)) {
-		free(frames);
+	if ((groups->moment_count && !group.at_moments) || !grow_groups(groups)) {
 		free(group.at_moments);
 		return NULL;
 	}
-	if (stack->count)
-		memcpy(frames, stack->frames, stack->count * sizeof *frames);
-	group.stack = (struct rvp_frame_list){frames, stack->count};
 	groups->groups[groups->count] = group;
 	return &groups->groups[groups->count++];
 }
@@ -139,9 +143,9 @@ static void add_site(struct rvp_group *group, const struct rvp_site *site, size_
 	group->last_process = site->process;
 }
 
-static bool take_site(struct rvp_groups *groups, struct rvp_stacks *stacks, const struct rvp_site *site)
+static bool take_site(struct rvp_groups *groups, const struct rvp_site *site)
 {
-	struct rvp_frame_list stack = rvp_stacks_of(stacks, site);
+	struct rvp_frame_list stack = rvp_stacks_of(groups->stacks, site);
 	uint64_t hash = hash_of(&stack);
 	struct rvp_group *group;
 	uint32_t *place;
@@ -152,7 +156,7 @@ static bool take_site(struct rvp_groups *groups, struct rvp_stacks *stacks, cons
 	if (*place) {
 		group = &groups->groups[*place - 1];
 	} else {
-		group = add_group(groups, hash, &stack);
+		group = add_group(groups, hash, site);
 		if (!group)
 			return false;
 		*place = (uint32_t)groups->count;
@@ -192,9 +196,9 @@ struct rvp_status rvp_groups_make(struct rvp_groups *groups, struct rvp_stacks *
 	struct place *places = sites_by_process(answer);
 	bool is_good = places != NULL;
 
-	*groups = (struct rvp_groups){.moment_count = moment_count};
+	*groups = (struct rvp_groups){.moment_count = moment_count, .stacks = stacks};
 	for (size_t i = 0; is_good && i < answer->site_count; i++)
-		is_good = take_site(groups, stacks, &answer->sites[places[i].site]);
+		is_good = take_site(groups, &answer->sites[places[i].site]);
 	free(places);
 	if (is_good)
 		return RVP_OK;
@@ -204,10 +208,8 @@ struct rvp_status rvp_groups_make(struct rvp_groups *groups, struct rvp_stacks *
 
 void rvp_groups_free(struct rvp_groups *groups)
 {
-	for (size_t i = 0; i < groups->count; i++) {
-		free((void *)groups->groups[i].stack.frames);
+	for (size_t i = 0; i < groups->count; i++)
 		free(groups->groups[i].at_moments);
-	}
 	free(groups->groups);
 	free(groups->table);
 	*groups = (struct rvp_groups){0};

@@ -8,7 +8,7 @@
 #include "report/symbols_stack.h"
 
 struct rvp_group {
-	struct rvp_frame_list stack; /* innermost first; count 0: no stack was recorded */
+	const struct rvp_site *site; /* the first of it; its stack is the stack of all */
 	uint32_t process_count;      /* different ones */
 	bool is_estimate;
 	struct rvp_amount allocated, temporary, at_peak, at_end;
@@ -23,15 +23,20 @@ struct rvp_groups {
 	size_t count, moment_count;
 	bool grows_to_end; /* RVP_GROWTH: to at_end, not to the last moment */
 	/* The owner's own. */
+	struct rvp_stacks *stacks;
 	size_t room;
 	uint32_t *table; /* by hash: a group's number plus 1 */
 	size_t table_room;
 };
 
-/* Groups all sites of `answer`. Fails only without memory. Texts live as long as `stacks`. */
+/* Groups all sites of `answer`, which must outlive it, as `stacks` must. Fails only without memory. */
 struct rvp_status rvp_groups_make(struct rvp_groups *groups, struct rvp_stacks *stacks,
 				  const struct rvp_analysis *answer, size_t moment_count);
 void rvp_groups_free(struct rvp_groups *groups);
+
+/* The stack of a group, innermost first; count 0: none was recorded. It lives until the call after the next.
+ */
+struct rvp_frame_list rvp_group_stack(const struct rvp_groups *groups, const struct rvp_group *group);
 
 /* What a list of groups is about. */
 enum rvp_measure {

@@ -34,8 +34,10 @@ struct rvp_stacks {
 	struct rvp_symbols *symbols;
 	const struct rvp_run *run;
 	struct process_names *processes;
-	struct rvp_frame *frames; /* of the last answer */
+	struct rvp_frame *frames; /* of the answer under way, or the last one */
 	size_t count, room;
+	struct rvp_frame *before; /* of the one before */
+	size_t before_room;
 	bool is_failed; /* no memory for the answer under way */
 };
 
@@ -65,6 +67,7 @@ void rvp_stacks_close(struct rvp_stacks *stacks)
 	}
 	free(stacks->processes);
 	free(stacks->frames);
+	free(stacks->before);
 	free(stacks);
 }
 
@@ -254,6 +257,20 @@ static void push_left(struct rvp_stacks *stacks, struct python *python)
 	free(moved);
 }
 
+/* The frames of the last answer stay for one more. */
+static void begin_answer(struct rvp_stacks *stacks)
+{
+	struct rvp_frame *frames = stacks->before;
+	size_t room = stacks->before_room;
+
+	stacks->before = stacks->frames;
+	stacks->before_room = stacks->room;
+	stacks->frames = frames;
+	stacks->room = room;
+	stacks->count = 0;
+	stacks->is_failed = false;
+}
+
 struct rvp_frame_list rvp_stacks_of(struct rvp_stacks *stacks, const struct rvp_site *site)
 {
 	const struct rvp_process *process;
@@ -262,8 +279,7 @@ struct rvp_frame_list rvp_stacks_of(struct rvp_stacks *stacks, const struct rvp_
 	bool is_behind_eval = false;
 	uint32_t number = site->stack;
 
-	stacks->count = 0;
-	stacks->is_failed = false;
+	begin_answer(stacks);
 	if (site->process >= stacks->run->process_count)
 		return (struct rvp_frame_list){0};
 	process = &stacks->run->processes[site->process];

@@ -13,8 +13,8 @@ struct rvp_stacks;
 struct rvp_stacks *rvp_stacks_open(struct rvp_symbols *symbols, const struct rvp_run *run);
 void rvp_stacks_close(struct rvp_stacks *stacks);
 
-/* Innermost first; count 0 where no stack was recorded (or without memory). The list lives until the next
- * call, the texts in it as long as `symbols` and `run`. */
+/* Innermost first; count 0 where no stack was recorded (or without memory). The list lives until the call
+ * after the next, the texts in it as long as `symbols` and `run`. */
 struct rvp_frame_list rvp_stacks_of(struct rvp_stacks *stacks, const struct rvp_site *site);
 
 /* What can be said about a function by its name alone. */

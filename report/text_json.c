@@ -83,12 +83,14 @@ static void write_row(const struct rvp_view *view, const struct rvp_group *group
 		      char *text)
 {
 	struct rvp_change amount = rvp_group_amount(view->groups, group, measure);
+	struct rvp_frame_list stack;
 
 	fprintf(view->out, "{\"bytes\": %" PRId64 ", \"count\": %" PRId64 ", \"category\": \"%s\", ",
 		amount.bytes, amount.count, rvp_category_names[RVP_CATEGORY_UNKNOWN]);
 	if (group->is_estimate)
 		fputs("\"estimate\": true, ", view->out);
-	write_stack(view->out, &group->stack, text);
+	stack = rvp_group_stack(view->groups, group);
+	write_stack(view->out, &stack, text);
 	fputc('}', view->out);
 }
 

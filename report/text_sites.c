@@ -106,6 +106,7 @@ static void print_group(const struct rvp_view *view, const struct list *list, un
 	const struct rvp_group *group = &view->groups->groups[number];
 	struct rvp_change amount = rvp_group_amount(view->groups, group, list->measure);
 	char share[RVP_NUMBER_TEXT_BYTES], count[RVP_NUMBER_TEXT_BYTES];
+	struct rvp_frame_list stack;
 	uint64_t blocks = amount.count < 0 ? -(uint64_t)amount.count : (uint64_t)amount.count;
 	const char *unit = list->measure == RVP_ALLOCATED || is_by_count(list->measure) ? "alloc" : "block";
 
@@ -121,7 +122,8 @@ static void print_group(const struct rvp_view *view, const struct list *list, un
 	if (group->process_count > 1)
 		fprintf(view->out, ", %u processes", group->process_count);
 	fputc('\n', view->out);
-	rvp_text_stack(view, &group->stack);
+	stack = rvp_group_stack(view->groups, group);
+	rvp_text_stack(view, &stack);
 }
 
 void rvp_text_sites(const struct rvp_view *view, enum rvp_measure measure, unsigned most)

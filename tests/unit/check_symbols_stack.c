@@ -320,7 +320,7 @@ START_TEST(sites_that_read_the_same_are_one_group_with_the_sum)
 	ck_assert_uint_eq(groups.count, 2);
 	order = rvp_groups_by(&groups, RVP_AT_PEAK, &count);
 	ck_assert_uint_eq(count, 1);
-	ck_assert_str_eq(text_of(groups.groups[order[0]].stack), "load_table < run_all");
+	ck_assert_str_eq(text_of(rvp_group_stack(&groups, &groups.groups[order[0]])), "load_table < run_all");
 	ck_assert_uint_eq(groups.groups[order[0]].at_peak.bytes, 137);
 	ck_assert_uint_eq(groups.groups[order[0]].at_peak.count, 4);
 	ck_assert_uint_eq(groups.groups[order[0]].allocated.count, 10);
