@@ -135,7 +135,13 @@ static void restored(struct pass *pass, const struct rvp_event *event)
 	come_alive(pass, event, site_of(pass, event));
 }
 
-static void fold(struct pass *pass, uint32_t process, const struct rvp_fold_sum *sum, uint64_t ns)
+/* What a call path gave out beyond what was recorded. */
+struct fold_sum {
+	uint32_t stack, python;
+	uint64_t alloc_count, alloc_bytes;
+};
+
+static void fold(struct pass *pass, uint32_t process, const struct fold_sum *sum, uint64_t ns)
 {
 	uint32_t number = rvp_site_number(&pass->sites, process, sum->stack, sum->python);
 
@@ -153,13 +159,30 @@ static void fold(struct pass *pass, uint32_t process, const struct rvp_fold_sum 
 	site->allocated.bytes += sum->alloc_bytes;
 }
 
+/* The sums that the process kept beside its log; a living one may add while we read. */
+static void fold_table(struct pass *pass, uint32_t process)
+{
+	const struct rvp_log *log = &pass->run->processes[process].source->log;
+
+	for (size_t i = 0; i < log->fold_count; i++) {
+		uint64_t key = atomic_load(&log->folds[i].key), path = key ? key - 1 : 0;
+
+		fold(pass, process,
+		     &(struct fold_sum){.stack = (uint32_t)(path >> 32),
+					.python = (uint32_t)path,
+					.alloc_count = atomic_load(&log->folds[i].alloc_count),
+					.alloc_bytes = atomic_load(&log->folds[i].alloc_bytes)},
+		     pass->run->processes[process].end_ns);
+	}
+}
+
 static void fold_record(struct pass *pass, const struct rvp_moment *moment)
 {
 	const struct rvp_record_FOLD *record = &moment->record->FOLD;
-	struct rvp_fold_sum sum = {.stack = record->stack <= UINT32_MAX ? (uint32_t)record->stack : 0,
-				   .python = record->python <= UINT32_MAX ? (uint32_t)record->python : 0,
-				   .alloc_count = record->alloc_count,
-				   .alloc_bytes = record->alloc_bytes};
+	struct fold_sum sum = {.stack = record->stack <= UINT32_MAX ? (uint32_t)record->stack : 0,
+			       .python = record->python <= UINT32_MAX ? (uint32_t)record->python : 0,
+			       .alloc_count = record->alloc_count,
+			       .alloc_bytes = record->alloc_bytes};
 
 	if (moment->process != RVP_NO_PROCESS)
 		fold(pass, moment->process, &sum, moment->ns);
@@ -169,10 +192,8 @@ static void fold_record(struct pass *pass, const struct rvp_moment *moment)
 static void end_process(struct pass *pass, uint32_t process)
 {
 	struct rvp_live *own = &pass->state.live_by_process[process];
-	const struct rvp_process_source *source = pass->run->processes[process].source;
 
-	for (size_t i = 0; i < source->fold_count; i++)
-		fold(pass, process, &source->folds[i], pass->run->processes[process].end_ns);
+	fold_table(pass, process);
 	for (uint32_t at = pass->sites.first_of_process[process]; at;
 	     at = pass->sites.sites[at - 1].next_of_process) {
 		struct rvp_site *site = &pass->sites.sites[at - 1];

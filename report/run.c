@@ -6,7 +6,6 @@
  *   (O2) A process is in run->processes once: by its entry in the tree, or by its folder where no entry names
  * it.
  */
-#include "record/fold.h"
 #include "report/alive.h"
 #include "report/run_source.h"
 
@@ -119,10 +118,8 @@ static void open_log(struct rvp_run *run, struct rvp_process *process, const cha
 			return;
 	}
 	source->has_log = true;
-	snprintf(path, sizeof path, "%s/%s/" RVP_FOLD_FILE, run->folder, name);
-	status = rvp_folds_read(source, path);
-	if (rvp_failed(status))
-		flaw(process->flaw, sizeof process->flaw, &status);
+	if (source->log.folds_damaged && !process->flaw[0])
+		snprintf(process->flaw, sizeof process->flaw, "%s/" RVP_FOLD_FILE " is damaged", name);
 	rvp_counters_sum(&process->counters, &source->log.counters);
 	for (int i = 0; i < RVP_LOSS_COUNT; i++)
 		process->loss[i] += source->log.loss[i];
@@ -146,6 +143,7 @@ static void take_entry(struct rvp_process *process, const struct rvp_tree_entry 
 	process->last_rss_bytes = entry->last_rss_bytes;
 	process->peak_rss_bytes = atomic_load(&entry->peak_rss_bytes);
 	rvp_counters_sum(&process->counters, &entry->counters);
+	rvp_counters_sum(&process->counters, &entry->spill);
 }
 
 static bool add_entry(struct rvp_run *run, struct folder_list *list, uint32_t number)
@@ -379,7 +377,6 @@ void rvp_run_close(struct rvp_run *run)
 
 		rvp_log_close(&process->source->log);
 		free(process->source->forks);
-		free(process->source->folds);
 		free(process->modules);
 		free(process->nodes);
 		free(process->python_nodes);

@@ -18,12 +18,6 @@ struct rvp_fork {
 	uint32_t child_pid; /* 0: not known */
 };
 
-/* Allocs that were counted by call path and not recorded (record/fold.h). */
-struct rvp_fold_sum {
-	uint32_t stack, python;
-	uint64_t alloc_count, alloc_bytes;
-};
-
 struct rvp_process_source {
 	struct rvp_log log;
 	bool has_log;
@@ -34,8 +28,6 @@ struct rvp_process_source {
 	uint64_t first_stamp, last_stamp; /* of all records */
 	bool has_stamps;
 	uint64_t first_ns, last_ns; /* the same in time; meaningful with has_stamps */
-	struct rvp_fold_sum *folds;
-	size_t fold_count;
 	struct rvp_fork *forks;
 	size_t fork_count, fork_room;
 	size_t module_room, thread_room, node_room, python_node_room, code_room, argument_room,
@@ -59,9 +51,6 @@ struct rvp_run_source {
 
 /* tree_reader.c: the copy of tree.rvt in `path`. ENOENT as error where there is none. */
 struct rvp_status rvp_tree_read(struct rvp_run_source *source, const char *path);
-
-/* folds.c: the sums in `path`; none where there is no such file. */
-struct rvp_status rvp_folds_read(struct rvp_process_source *source, const char *path);
 
 /* scan.c: the first pass over all records of a process, or of the watcher: definitions, stamps, anchors. */
 struct rvp_status rvp_scan_process(struct rvp_run *run, struct rvp_process *process);

@@ -11,6 +11,12 @@ void rvp_tally_end(struct rvp_tally *tally, struct rvp_amount live, double varia
 	tally->end_variance = variance;
 }
 
+/* Distance of samples; 0 where everything is recorded. */
+static uint64_t sampling_mean(const struct rvp_process *process)
+{
+	return process->mode == RVP_MODE_SAMPLED ? process->sample_bytes : 0;
+}
+
 /* Allocs before our constructor: their frees are no loss. A child by fork inherits its parent's. */
 static uint64_t early_blocks(const struct rvp_run *run, uint32_t process)
 {
@@ -69,6 +75,7 @@ void rvp_totals_of_process(struct rvp_totals *totals, const struct rvp_run *run,
 			   const struct rvp_tally *tally, const struct rvp_match_counts *counts)
 {
 	const struct rvp_process *process = &run->processes[number];
+	uint64_t mean = sampling_mean(process);
 
 	*totals = (struct rvp_totals){
 	    .counters = process->counters,
@@ -87,8 +94,9 @@ void rvp_totals_of_process(struct rvp_totals *totals, const struct rvp_run *run,
 	    totals->timeline_is_exact || (process->mode == RVP_MODE_SAMPLED && is_whole(run, process));
 	totals->end_variance = tally->end_variance;
 	totals->peak_sampled_bytes = tally->peak_sampled_bytes;
-	totals->peak_error_bytes = rvp_weight_error_bytes(tally->peak_variance);
-	totals->end_error_bytes = totals->free_error_bytes = rvp_weight_error_bytes(tally->end_variance);
+	totals->peak_error_bytes = rvp_weight_error_bytes(tally->peak_variance, mean);
+	totals->end_error_bytes = totals->free_error_bytes =
+	    rvp_weight_error_bytes(tally->end_variance, mean);
 }
 
 static void add_process(struct rvp_totals *sum, const struct rvp_totals *one)
@@ -111,6 +119,7 @@ void rvp_totals_of_run(struct rvp_totals *totals, const struct rvp_run *run,
 		       const struct rvp_totals *processes, const struct rvp_tally *tree)
 {
 	bool tree_is_whole = run->source->tree != NULL && run->loss[RVP_LOSS_TREE_FULL] == 0;
+	uint64_t mean = 0;
 	bool is_whole_run = tree_is_whole && run->lost_records == 0;
 
 	*totals = (struct rvp_totals){
@@ -123,9 +132,13 @@ void rvp_totals_of_run(struct rvp_totals *totals, const struct rvp_run *run,
 	};
 	for (int i = 0; i < RVP_LOSS_COUNT; i++)
 		totals->loss[i] = run->loss[i];
-	for (size_t i = 0; i < run->process_count; i++)
+	for (size_t i = 0; i < run->process_count; i++) {
 		add_process(totals, &processes[i]);
+		if (sampling_mean(&run->processes[i]) > mean)
+			mean = sampling_mean(&run->processes[i]);
+	}
 	totals->peak_sampled_bytes = tree->peak_sampled_bytes;
-	totals->peak_error_bytes = rvp_weight_error_bytes(tree->peak_variance);
-	totals->end_error_bytes = totals->free_error_bytes = rvp_weight_error_bytes(totals->end_variance);
+	totals->peak_error_bytes = rvp_weight_error_bytes(tree->peak_variance, mean);
+	totals->end_error_bytes = totals->free_error_bytes =
+	    rvp_weight_error_bytes(totals->end_variance, mean);
 }

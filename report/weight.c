@@ -21,9 +21,10 @@ struct rvp_weight rvp_weight_of(const struct rvp_block *block, uint64_t sample_b
 	};
 }
 
-uint64_t rvp_weight_error_bytes(double variance)
+uint64_t rvp_weight_error_bytes(double variance, uint64_t sample_bytes)
 {
-	double error = variance > 0 ? quantile_95 * sqrt(variance) : 0;
+	double unmet = 3 / quantile_95 * (double)sample_bytes;
+	double error = quantile_95 * sqrt((variance > 0 ? variance : 0) + unmet * unmet);
 
 	return error < 1e18 ? (uint64_t)(error + 0.5) : (uint64_t)1000000000000000000;
 }

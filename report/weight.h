@@ -15,7 +15,9 @@ struct rvp_weight {
 /* `sample_bytes`: T of the block's process. */
 struct rvp_weight rvp_weight_of(const struct rvp_block *block, uint64_t sample_bytes);
 
-/* 95 % error from a variance. */
-uint64_t rvp_weight_error_bytes(double variance);
+/* 95 % error from a variance, of a figure to which blocks that no sample met may belong: with no sample at
+ * all, what would have been met with 95 % probability, three times T. `sample_bytes` 0: nothing was sampled.
+ */
+uint64_t rvp_weight_error_bytes(double variance, uint64_t sample_bytes);
 
 #endif

@@ -240,7 +240,8 @@ START_TEST(samples_stand_for_more)
 	ck_assert_uint_eq(site_with(0, 1)->is_estimate, 0);
 	ck_assert(!answer.totals.timeline_is_exact);
 	ck_assert(answer.totals.error_is_known);
-	double error = 1.959964 * (double)bytes / p * sqrt(1 - p);
+	double unmet = 3 / 1.959964 * (double)mean, one = (double)bytes / p * sqrt(1 - p);
+	double error = 1.959964 * sqrt(one * one + unmet * unmet);
 
 	ck_assert_uint_eq(answer.totals.end_error_bytes, (uint64_t)(error + 0.5));
 	done();

@@ -38,6 +38,7 @@ AT(rvp_tree_entry, first_rss_bytes, 56);
 AT(rvp_tree_entry, is_fork, 84);
 AT(rvp_tree_entry, exe, 88);
 AT(rvp_tree_entry, counters, 152);
+AT(rvp_tree_entry, spill, 280);
 AT(rvp_slot, serial, 8);
 AT(rvp_slot, word, 16);
 AT(rvp_slot, counters, 32);
