@@ -8,6 +8,7 @@ struct walk {
 	struct rvp_thread *thread;
 	struct rvp_memory *memory;
 	uint64_t pc, sp, bp;
+	uint64_t low, high; /* as memory's, which may be read directly */
 	bool exact;
 };
 
@@ -101,32 +102,83 @@ static inline bool step(struct walk *walk, rvp_rule rule)
 	}
 }
 
-enum rvp_unwound rvp_unwind_fast(struct rvp_thread *thread, struct rvp_caller caller,
-				 struct rvp_memory *memory, uint32_t *count)
+/* One usual frame whose words lie on the stack that is read directly: the way of nearly every step. False:
+ * not such a frame, and nothing changed. */
+static inline __attribute__((always_inline)) bool step_usual(struct walk *walk, rvp_rule rule)
 {
-	struct walk walk = {thread, memory, caller.pc, caller.sp, caller.bp, false};
+	enum rvp_rule_kind kind = rvp_rule_kind(rule);
+	uint64_t cfa = (kind == RVP_RULE_SP ? walk->sp : walk->bp) + (uint64_t)rvp_rule_cfa_offset(rule),
+		 saved;
 
-	for (*count = 0; *count < RVP_FRAMES_MAX; ++*count) {
-		rvp_rule rule;
-
-		if (!walk.pc)
-			return RVP_UNWOUND_WHOLE;
-		if (walk.pc >= RVP_ADDRESS_END)
-			return RVP_UNWOUND_CUT;
-		rule = rvp_rule_of(thread, walk.pc, walk.exact);
-		if (rvp_rule_kind(rule) == RVP_RULE_ODD)
-			return RVP_UNWOUND_ODD;
-		thread->frames[*count] = rvp_frame(walk.pc, walk.exact, rvp_rule_module(rule));
-		if (rvp_rule_kind(rule) == RVP_RULE_END) {
-			++*count;
-			return RVP_UNWOUND_WHOLE;
-		}
-		if (!step(&walk, rule)) {
-			++*count;
-			return RVP_UNWOUND_CUT;
-		}
+	if ((kind != RVP_RULE_SP && kind != RVP_RULE_BP) || cfa <= walk->sp || cfa > walk->high || cfa & 7)
+		return false;
+	if (rvp_rule_bp(rule) == RVP_BP_AT_CFA) {
+		saved = cfa + (uint64_t)rvp_rule_bp_offset(rule);
+		if (saved < walk->low || saved > walk->high - 8)
+			return false;
+		walk->bp = *(const uint64_t *)saved;
+	} else if (rvp_rule_bp(rule) != RVP_BP_SAME) {
+		return false;
 	}
-	return RVP_UNWOUND_CUT;
+	walk->pc = *(const uint64_t *)(cfa - 8);
+	walk->sp = cfa;
+	return true;
+}
+
+/* Any frame. On a copy, so that the loop's own walk can stay in registers. */
+static __attribute__((noinline)) bool step_any(struct walk *walk, rvp_rule rule)
+{
+	bool is_good = step(walk, rule);
+
+	walk->low = walk->memory->low;
+	walk->high = walk->memory->high;
+	return is_good;
+}
+
+/* False: the walk ends here, as *how says. */
+static inline __attribute__((always_inline)) bool add_frame(struct walk *walk, uint32_t *count,
+							    rvp_rule *rule, enum rvp_unwound *how)
+{
+	*how = walk->pc ? RVP_UNWOUND_CUT : RVP_UNWOUND_WHOLE;
+	if (__builtin_expect(walk->pc - 1 >= RVP_ADDRESS_END - 1, 0))
+		return false;
+	*rule = __builtin_expect(walk->exact, 0) ? rvp_rule_of(walk->thread, walk->pc, true)
+						 : rvp_rule_of_return(walk->thread, walk->pc);
+	if (__builtin_expect(rvp_rule_kind(*rule) == RVP_RULE_ODD, 0)) {
+		*how = RVP_UNWOUND_ODD;
+		return false;
+	}
+	walk->thread->frames[(*count)++] = rvp_frame(walk->pc, walk->exact, rvp_rule_module(*rule));
+	if (__builtin_expect(rvp_rule_kind(*rule) == RVP_RULE_END, 0)) {
+		*how = RVP_UNWOUND_WHOLE;
+		return false;
+	}
+	return true;
+}
+
+enum rvp_unwound rvp_unwind_fast(struct rvp_thread *thread, struct rvp_caller caller,
+				 struct rvp_memory *memory, uint32_t *total)
+{
+	struct walk walk = {thread,    memory,      caller.pc,    caller.sp,
+			    caller.bp, memory->low, memory->high, false};
+	enum rvp_unwound how = RVP_UNWOUND_CUT;
+	uint32_t count = 0;
+	rvp_rule rule;
+
+	while (count < RVP_FRAMES_MAX && add_frame(&walk, &count, &rule, &how)) {
+		struct walk any;
+
+		if (__builtin_expect(step_usual(&walk, rule), 1)) {
+			walk.exact = false;
+			continue;
+		}
+		any = walk;
+		if (!step_any(&any, rule))
+			break;
+		walk = any;
+	}
+	*total = count;
+	return how;
 }
 
 enum rvp_unwound rvp_unwind(struct rvp_thread *thread, struct rvp_caller caller, struct rvp_memory *memory,

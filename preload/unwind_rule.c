@@ -5,21 +5,17 @@
 #include "preload/unwind_encoded.h"
 #include "preload/unwind_row.h"
 
-enum { RULES_BITS = 16, RULES_COUNT = 1 << RULES_BITS, PROBES_MAX = 16, SWEEP_EVERY = 1 << 14 };
+enum { PROBES_MAX = 16, SWEEP_EVERY = 1 << 14 };
 #define KEY_BUSY 1ul /* being filled; no code address is 1 */
 
-struct entry {
-	_Atomic uint64_t key, rule;
-};
-
-static struct entry *entries;
-static _Atomic uint32_t generation = 1;
+struct rvp_rule_entry *rvp_rule_entries;
+_Atomic uint32_t rvp_rule_generation = 1;
 
 bool rvp_rules_start(void)
 {
-	if (!entries)
-		entries = rvp_own_map(RULES_COUNT * sizeof *entries);
-	return entries != NULL;
+	if (!rvp_rule_entries)
+		rvp_rule_entries = rvp_own_map(RVP_RULES_COUNT * sizeof *rvp_rule_entries);
+	return rvp_rule_entries != NULL;
 }
 
 /* Whether a place with this key may be taken by one of generation `now`: it is free, or of an older
@@ -32,53 +28,31 @@ static bool is_stale(uint64_t key, uint32_t now)
 /* Frees the places of older generations, long before their 16 bits come round again. */
 static void sweep(uint32_t now)
 {
-	for (uint32_t i = 0; entries && i < RULES_COUNT; i++) {
-		uint64_t key = atomic_load_explicit(&entries[i].key, memory_order_relaxed);
+	for (uint32_t i = 0; rvp_rule_entries && i < RVP_RULES_COUNT; i++) {
+		uint64_t key = atomic_load_explicit(&rvp_rule_entries[i].key, memory_order_relaxed);
 
 		if (key && is_stale(key, now))
-			atomic_compare_exchange_strong(&entries[i].key, &key, 0);
+			atomic_compare_exchange_strong(&rvp_rule_entries[i].key, &key, 0);
 	}
 }
 
 void rvp_rules_forget(void)
 {
-	uint32_t now = atomic_fetch_add_explicit(&generation, 1, memory_order_seq_cst) + 1;
+	uint32_t now = atomic_fetch_add_explicit(&rvp_rule_generation, 1, memory_order_seq_cst) + 1;
 
 	if (now % SWEEP_EVERY == 0)
 		sweep(now);
 }
 
-uint32_t rvp_rules_generation(void)
-{
-	return atomic_load_explicit(&generation, memory_order_acquire);
-}
-
-static uint64_t key_of(uint64_t pc, bool exact, uint32_t now)
-{
-	return pc | (uint64_t)exact << 47 | (uint64_t)(uint16_t)now << 48;
-}
-
-static uint32_t place_of(uint64_t key)
-{
-	return (uint32_t)((key & 0xffffffffffff) * 0x9e3779b97f4a7c15 >> (64 - RULES_BITS));
-}
-
 static rvp_rule look_up(uint64_t key)
 {
-	uint32_t place = place_of(key);
+	uint32_t place = rvp_rule_place(key);
 
-	for (int i = 0; i < PROBES_MAX; i++, place = (place + 1) % RULES_COUNT) {
-		uint64_t found = atomic_load_explicit(&entries[place].key, memory_order_acquire);
-		rvp_rule rule;
+	for (int i = 0; i < PROBES_MAX; i++, place = (place + 1) % RVP_RULES_COUNT) {
+		rvp_rule rule = rvp_rule_at(&rvp_rule_entries[place], key);
 
-		if (found != key) {
-			if (!found)
-				return RVP_RULE_NONE;
-			continue;
-		}
-		rule = atomic_load_explicit(&entries[place].rule, memory_order_relaxed);
-		atomic_thread_fence(memory_order_acquire);
-		if (atomic_load_explicit(&entries[place].key, memory_order_relaxed) == key)
+		if (rule != RVP_RULE_NONE ||
+		    !atomic_load_explicit(&rvp_rule_entries[place].key, memory_order_relaxed))
 			return rule;
 	}
 	return RVP_RULE_NONE;
@@ -86,18 +60,18 @@ static rvp_rule look_up(uint64_t key)
 
 static void remember(uint64_t key, rvp_rule rule, uint32_t now)
 {
-	uint32_t place = place_of(key);
+	uint32_t place = rvp_rule_place(key);
 
-	for (int i = 0; i < PROBES_MAX; i++, place = (place + 1) % RULES_COUNT) {
-		uint64_t found = atomic_load_explicit(&entries[place].key, memory_order_relaxed);
+	for (int i = 0; i < PROBES_MAX; i++, place = (place + 1) % RVP_RULES_COUNT) {
+		uint64_t found = atomic_load_explicit(&rvp_rule_entries[place].key, memory_order_relaxed);
 
 		if (found == key)
 			return;
 		if (!is_stale(found, now) ||
-		    !atomic_compare_exchange_strong(&entries[place].key, &found, KEY_BUSY))
+		    !atomic_compare_exchange_strong(&rvp_rule_entries[place].key, &found, KEY_BUSY))
 			continue;
-		atomic_store_explicit(&entries[place].rule, rule, memory_order_release);
-		atomic_store_explicit(&entries[place].key, key, memory_order_release);
+		atomic_store_explicit(&rvp_rule_entries[place].rule, rule, memory_order_release);
+		atomic_store_explicit(&rvp_rule_entries[place].key, key, memory_order_release);
 		return;
 	}
 }
@@ -226,16 +200,16 @@ static __attribute__((noinline)) rvp_rule make_and_remember(struct rvp_thread *t
 	if (!rvp_object_find(exact ? pc : pc - 1, &object))
 		return RVP_RULE_UNKNOWN;
 	rule = make(&object, pc, exact) | (uint64_t)rvp_module_of(thread, &object) << 44;
-	if (entries)
+	if (rvp_rule_entries)
 		remember(key, rule, now);
 	return rule;
 }
 
 rvp_rule rvp_rule_of(struct rvp_thread *thread, uint64_t pc, bool exact)
 {
-	uint32_t now = rvp_rules_generation();
-	uint64_t key = key_of(pc, exact, now);
-	rvp_rule rule = entries ? look_up(key) : RVP_RULE_NONE;
+	uint32_t now = atomic_load_explicit(&rvp_rule_generation, memory_order_acquire);
+	uint64_t key = rvp_rule_key(pc, exact, now);
+	rvp_rule rule = rvp_rule_entries ? look_up(key) : RVP_RULE_NONE;
 
 	return rule != RVP_RULE_NONE ? rule : make_and_remember(thread, pc, exact, key, now);
 }

@@ -19,6 +19,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum rvp_rule_kind {
@@ -63,8 +64,50 @@ struct rvp_object;
 /* Names the module of an object for the thread that met it: modules.c. */
 uint16_t rvp_module_of(struct rvp_thread *thread, const struct rvp_object *object);
 
+struct rvp_rule_entry {
+	_Atomic uint64_t key, rule;
+};
+enum { RVP_RULES_BITS = 16, RVP_RULES_COUNT = 1 << RVP_RULES_BITS };
+
+extern struct rvp_rule_entry *rvp_rule_entries; /* NULL: no memory for them */
+extern _Atomic uint32_t rvp_rule_generation;
+
+static inline uint64_t rvp_rule_key(uint64_t pc, bool exact, uint32_t generation)
+{
+	return pc | (uint64_t)exact << 47 | (uint64_t)(uint16_t)generation << 48;
+}
+
+static inline uint32_t rvp_rule_place(uint64_t key)
+{
+	return (uint32_t)((key & 0xffffffffffff) * 0x9e3779b97f4a7c15 >> (64 - RVP_RULES_BITS));
+}
+
+/* The rule in one place if it is this key's, by (R1); else NONE. */
+static inline rvp_rule rvp_rule_at(const struct rvp_rule_entry *entry, uint64_t key)
+{
+	rvp_rule rule;
+
+	if (atomic_load_explicit(&entry->key, memory_order_acquire) != key)
+		return RVP_RULE_NONE;
+	rule = atomic_load_explicit(&entry->rule, memory_order_relaxed);
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&entry->key, memory_order_relaxed) == key ? rule : RVP_RULE_NONE;
+}
+
 /* The rule for the frame whose address is pc: a return address unless `exact`. Never NONE. */
 rvp_rule rvp_rule_of(struct rvp_thread *thread, uint64_t pc, bool exact);
+
+/* The same for a return address, with the likely case inline. */
+static inline rvp_rule rvp_rule_of_return(struct rvp_thread *thread, uint64_t pc)
+{
+	uint64_t key =
+	    rvp_rule_key(pc, false, atomic_load_explicit(&rvp_rule_generation, memory_order_acquire));
+	rvp_rule rule = RVP_RULE_NONE;
+
+	if (__builtin_expect(rvp_rule_entries != NULL, 1))
+		rule = rvp_rule_at(&rvp_rule_entries[rvp_rule_place(key)], key);
+	return __builtin_expect(rule != RVP_RULE_NONE, 1) ? rule : rvp_rule_of(thread, pc, false);
+}
 
 /* The word for a row, with module 0; ODD where it does not fit. */
 rvp_rule rvp_rule_pack(const struct rvp_row *row, uint64_t pc);
@@ -72,6 +115,5 @@ rvp_rule rvp_rule_pack(const struct rvp_row *row, uint64_t pc);
 /* False: no memory for the table; rules are then made again each time. */
 bool rvp_rules_start(void);
 void rvp_rules_forget(void);
-uint32_t rvp_rules_generation(void);
 
 #endif
