@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* python_lines.c: the three ways in which CPython packs lines.
  *
- *   before 3.10  co_lnotab     pairs: bytes of code (0..255), lines (-128..127); an instruction has the sum
- * of lines of all pairs up to the one that passes it 3.10         co_linetable  pairs: bytes of code, lines
- * from the last line; -128: no line since 3.11   co_linetable  entries: 1 kkkk nnn, kind k, n + 1 code units
- * of 2 bytes, then what the kind says: 0..9   one byte: columns, same line 10..12 two bytes: columns, line +
- * (kind - 10) 13     signed varint: line 14     signed varint: line, then three varints: end line, columns 15
- * nothing: no line varint: 6 bits a byte, least first, bit 6 says that more follow; signed: bit 0 is the
- * sign.
+ *   before 3.10  co_lnotab     pairs: bytes of code (0..255), lines (-128..127); an instruction has the
+ *                              sum of lines of all pairs up to the one that passes it
+ *   3.10         co_linetable  pairs: bytes of code, lines from the last line; -128: no line
+ *   since 3.11   co_linetable  entries: 1 kkkk nnn, kind k, n + 1 code units of 2 bytes, then by kind:
+ *                              0..9   one byte: columns, same line
+ *                              10..12 two bytes: columns, line + (kind - 10)
+ *                              13     signed varint: line
+ *                              14     signed varint: line, then three varints: end line, columns
+ *                              15     nothing: no line
+ * varint: 6 bits a byte, least first, bit 6 says that more follow; signed: bit 0 is the sign.
  *
  * Bytes come from a program's memory: a table that ends inside an entry is read up to there. */
 #include "report/python_lines.h"

@@ -8,8 +8,8 @@
  *
  *   (D1) units[] is sorted by low; ranges of different units may overlap: the one that begins last wins.
  *   (D2) An entry with low 0 was discarded by the linker and is never taken: no file has code at address 0.
- *   (D3) The position of a function that something was inlined into is where the call was (call_file,
- * call_line).
+ *   (D3) The position of a function that something was inlined into is where the call was
+ *        (call_file, call_line).
  */
 #include "report/symbols_dwarf.h"
 

@@ -4,12 +4,13 @@
  *
  * The file is reported at base 0 with its own addresses, so an address is looked up as addr2line would.
  * Separate debug files (.build-id folders, .gnu_debuglink, debuginfod when DEBUGINFOD_URLS is set) are
- * libdwfl's work. A file that is gone or replaced is asked for by its build-id at debuginfod, by way of that
- * library's client, if it is here.
+ * libdwfl's work. A file that is gone or replaced is asked for by its build-id at debuginfod, by way of
+ * that library's client, if it is here.
  *
- *   (F1) Nothing is taken from a file whose identity differs from the recorded one: a wrong name is worse
- * than none. (F2) A symbol speaks for its own bytes only (value to value + size): "the nearest one below" is
- * a guess in a stripped library.
+ *   (F1) Nothing is taken from a file whose identity differs from the recorded one: a wrong name is
+ *        worse than none.
+ *   (F2) A symbol speaks for its own bytes only (value to value + size): "the nearest one below" is a
+ *        guess in a stripped library.
  */
 #include "report/symbols_dwarf.h"
 

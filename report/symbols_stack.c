@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* symbols_stack.c: see symbols_stack.h.
  *
- * Merging. A Python function called from Python pushes no C frame since 3.11, so one _PyEval_EvalFrameDefault
- * on the native stack stands for all Python frames up to and including the next that was entered from C
- * (is_entry).
+ * Merging. A Python function called from Python pushes no C frame since 3.11, so one
+ * _PyEval_EvalFrameDefault on the native stack stands for all Python frames up to and including the next
+ * that was entered from C (is_entry).
  *
- *   (M1) Every Python frame appears exactly once, in order. Those for which no eval frame is left (a native
- * walk that was cut, an interpreter without symbols) come behind the last native frame that is not the
- * program's entry. (M2) An eval frame for which no Python frame is left stays, as any native frame. (M3)
- * _PyEval_Vector and _PyEval_EvalFrame around a replaced eval frame go with it.
+ *   (M1) Every Python frame appears exactly once, in order. Those for which no eval frame is left (a
+ *        native walk that was cut, an interpreter without symbols) come behind the last native frame
+ *        that is not the program's entry.
+ *   (M2) An eval frame for which no Python frame is left stays, as any native frame.
+ *   (M3) _PyEval_Vector and _PyEval_EvalFrame around a replaced eval frame go with it.
  *
- * A node's names are kept with the module that they came from: after a dlclose another library may have its
- * address. */
+ * A node's names are kept with the module that they came from: after a dlclose another library may have
+ * its address. */
 #include "report/symbols_stack.h"
 
 #include "report/python_lines.h"

@@ -6,7 +6,7 @@
  * librvprof_symbols.so come as -D. Every byte of the chosen functions is looked up by both.
  *
  * Where addr2line itself is wrong the function is not among the chosen: it names a function that was inlined
- * and has no linkage name (a lambda) after the one around it. Those have expectations by hand below. */
+ * and has no linkage name (a lambda) after the one around it. */
 #include "report/symbols.h"
 
 #include <check.h>
