@@ -74,6 +74,12 @@ static uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+/* What watching costs is processor time: waiting, for a turn or for the program's own lock, costs nobody. */
+static uint64_t cost_clock_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 static void write_anchor(struct rvp_watch *watch)
 {
 	uint64_t monotonic_ns = now_ns();
@@ -234,17 +240,20 @@ static bool wants_regions(const struct rvp_watch *watch, const struct watched *p
 
 static uint64_t regions_cost_ns(const struct rvp_watch *watch, uint64_t rss_bytes)
 {
-	return REGIONS_NS_LEAST + (rss_bytes >> 20) * watch->regions_ns_per_mib;
+	uint64_t guess_ns = REGIONS_NS_LEAST + (rss_bytes >> 20) * watch->regions_ns_per_mib;
+
+	return guess_ns + guess_ns / 4;
 }
 
 /* smaps of one process; what it cost is the guess for the next time. */
 static void sample_regions(struct rvp_watch *watch, struct watched *process)
 {
-	uint64_t begin_ns = now_ns(), mib = process->rss_bytes >> 20, took_ns;
+	uint64_t begin_ns = now_ns(), cost_begin_ns = cost_clock_ns(), mib = process->rss_bytes >> 20,
+		 took_ns;
 
 	if (!rvp_regions_write(&watch->writer, process->pid, NULL, begin_ns))
 		return;
-	took_ns = now_ns() - begin_ns;
+	took_ns = cost_clock_ns() - cost_begin_ns;
 	process->regions_bytes = process->rss_bytes;
 	process->regions_ns = begin_ns;
 	watch->sum.region_snapshots++;
@@ -254,12 +263,12 @@ static void sample_regions(struct rvp_watch *watch, struct watched *process)
 	watch->flushed_ns = now_ns();
 }
 
-static void look_at_regions(struct rvp_watch *watch, uint64_t begin_ns)
+static void look_at_regions(struct rvp_watch *watch, uint64_t cost_begin_ns)
 {
 	for (uint32_t i = 0; i < watch->live_count; i++) {
 		struct watched *process = &watch->live[i];
 		uint64_t now = now_ns();
-		int64_t left = left_ns(watch, now) - (int64_t)(now - begin_ns);
+		int64_t left = left_ns(watch, now) - (int64_t)(cost_clock_ns() - cost_begin_ns);
 
 		if (wants_regions(watch, process, now) &&
 		    (int64_t)regions_cost_ns(watch, process->rss_bytes) < left)
@@ -287,19 +296,19 @@ static void adapt(struct rvp_watch *watch, uint64_t rss_bytes, uint64_t cost_ns)
 /* One round of looking. */
 static void look(struct rvp_watch *watch)
 {
-	uint64_t begin_ns = now_ns(), rss_bytes, samples_ns;
+	uint64_t begin_ns = now_ns(), cost_begin_ns = cost_clock_ns(), rss_bytes, samples_ns;
 
 	look_for_new(watch);
 	rss_bytes = sample_all(watch);
-	samples_ns = now_ns() - begin_ns;
+	samples_ns = cost_clock_ns() - cost_begin_ns;
 	if (begin_ns - watch->cgroup_ns >= (uint64_t)CGROUP_NS)
 		sample_cgroup(watch);
-	look_at_regions(watch, begin_ns);
+	look_at_regions(watch, cost_begin_ns);
 	if (now_ns() - watch->flushed_ns > (uint64_t)FLUSH_NS) {
 		rvp_log_writer_flush(&watch->writer);
 		watch->flushed_ns = now_ns();
 	}
-	watch->cost_ns += now_ns() - begin_ns;
+	watch->cost_ns += cost_clock_ns() - cost_begin_ns;
 	adapt(watch, rss_bytes, samples_ns);
 }
 

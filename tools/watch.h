@@ -4,7 +4,7 @@
  *
  * Rules
  *   - Stamps are CLOCK_MONOTONIC ns (the log's PROCESS record says so); ANCHOR records are first and last.
- *   - What it costs is measured: time spent reading is at most 1 % of the time that has passed, but for the
+ *   - What it costs is measured: processor time spent is at most 1 % of the time that has passed, but for the
  * first sample and the last. Between 10 ms and 1 s lie between two samples; sooner while memory moves.
  *   - smaps stalls mmap in the program while it is read: only when the peak has grown by more than 5 % since
  * the last time, or after a quarter of the run so far, and within the same budget.
