@@ -236,6 +236,33 @@ if wanted pid-1; then
 	fi
 fi
 
+# ---- storm: random programs from seeds, as many as the time allows ----
+
+storm_round() { # seed, mode
+	limit_s=60 observe_ours "$2" "$bin/storm" "$1" 60
+	[ "$(cat "$scratch/ours.rc")" = 33 ] || { echo "status $(cat "$scratch/ours.rc")" && return; }
+	[ -s "$scratch/ours.err" ] && { head -n 1 "$scratch/ours.err" && return; }
+	check_counts exact
+}
+if wanted storm; then
+	first=${RVP_SEED:-$(date +%s)} count=0 why=
+	storm_s=${RVP_STORM_S:-60}
+	[ -z "$quick" ] || storm_s=10
+	end=$(($(date +%s) + storm_s))
+	while [ -z "$why" ] && [ "$(date +%s)" -lt "$end" ]; do
+		seed=$((first + count))
+		mode=full
+		[ $((count % 4)) = 3 ] && mode=sampled
+		why=$(storm_round $seed $mode)
+		count=$((count + 1))
+	done
+	if [ -n "$why" ]; then
+		fail storm "seed $seed, $mode: $why"
+	else
+		pass storm && echo "    $count programs, seeds from $first"
+	fi
+fi
+
 # ---- kills ----
 
 kills() { # name, rounds, then: mode threads [pidns]
