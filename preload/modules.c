@@ -7,6 +7,7 @@
 #include "preload/process.h"
 #include "preload/python_frames.h"
 #include "preload/sys.h"
+#include "preload/unwind_rule.h"
 
 #include <link.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct module {
 	_Atomic uint64_t start, end, identity;
 	_Atomic uint32_t number;
 	_Atomic uint32_t is_emitted;
+	_Atomic uint32_t generation; /* of the rules, when it was last seen to be the same module */
 };
 
 static struct module modules[MODULES_MAX];
@@ -98,7 +100,7 @@ static bool emit_load(struct rvp_thread *thread, const struct rvp_object *object
 		rvp_lose(RVP_LOSS_MODULE, 1);
 	path = absolute(path, buffer);
 	is_kept = RVP_EMIT(
-	    thread, MODULE_LOAD, path.length + build_id.length, .stamp = rvp_stamp(), .module = number,
+	    thread, MODULE_LOAD, path.length + build_id.length, .stamp = thread->last_stamp, .module = number,
 	    .bias = map ? map->l_addr : object->start, .start = object->start, .end = object->end,
 	    .device = file.st_dev, .inode = file.st_ino, .file_bytes = (uint64_t)file.st_size,
 	    .modified_ns = (uint64_t)file.st_mtim.tv_sec * 1000000000u + (uint64_t)file.st_mtim.tv_nsec,
@@ -139,34 +141,10 @@ static uint32_t number_of(struct module *module)
 	return atomic_compare_exchange_strong(&module->number, &number, fresh) ? fresh : number;
 }
 
-uint16_t rvp_module_of(struct rvp_thread *thread, const struct rvp_object *object)
+static bool is_same(const struct module *module, const struct rvp_object *object)
 {
-	struct module *module = place_of(object);
-	uint32_t number;
-
-	if (!module) {
-		rvp_lose(RVP_LOSS_MODULE, 1);
-		return 0;
-	}
-	number = number_of(module);
-	if (atomic_load_explicit(&module->is_emitted, memory_order_acquire))
-		return (uint16_t)number;
-	atomic_store(&module->start, object->start);
-	atomic_store(&module->end, object->end);
-	atomic_store(&module->identity, identity_of(object));
-	if (emit_load(thread, object, number))
-		atomic_store_explicit(&module->is_emitted, 1, memory_order_release);
-	rvp_python_meet(object);
-	return (uint16_t)number;
-}
-
-static bool is_still_there(const struct module *module)
-{
-	struct rvp_object object;
-
-	return rvp_object_find(module->start, &object) && (uint64_t)object.link_map == module->link_map &&
-	       object.start == module->start && object.end == module->end &&
-	       identity_of(&object) == module->identity;
+	return (uint64_t)object->link_map == module->link_map && object->start == module->start &&
+	       object->end == module->end && identity_of(object) == module->identity;
 }
 
 static void unload(struct rvp_thread *thread, struct module *module)
@@ -175,7 +153,7 @@ static void unload(struct rvp_thread *thread, struct module *module)
 
 	if (!atomic_compare_exchange_strong(&module->is_emitted, &emitted, 2))
 		return; /* another thread's */
-	RVP_EMIT(thread, MODULE_UNLOAD, 0, .stamp = rvp_stamp(), .module = module->number);
+	RVP_EMIT(thread, MODULE_UNLOAD, 0, .stamp = thread->last_stamp, .module = module->number);
 	rvp_python_lose(module->start, module->end);
 	module->number = 0;
 	module->start = module->end = module->identity = 0;
@@ -183,10 +161,63 @@ static void unload(struct rvp_thread *thread, struct module *module)
 	atomic_store_explicit(&module->link_map, 0, memory_order_release);
 }
 
+static void meet(struct rvp_thread *thread, const struct rvp_object *object, struct module *module,
+		 uint32_t number)
+{
+	atomic_store(&module->start, object->start);
+	atomic_store(&module->end, object->end);
+	atomic_store(&module->identity, identity_of(object));
+	if (emit_load(thread, object, number))
+		atomic_store_explicit(&module->is_emitted, 1, memory_order_release);
+	rvp_python_meet(object);
+}
+
+/* The object's module; one that was unloaded without our being told, and has left its place to this, is told
+ * now. */
+static struct module *current_place_of(struct rvp_thread *thread, const struct rvp_object *object)
+{
+	uint32_t now = atomic_load_explicit(&rvp_rule_generation, memory_order_acquire);
+	struct module *module = place_of(object);
+
+	if (!module || atomic_load_explicit(&module->is_emitted, memory_order_acquire) != 1 ||
+	    atomic_load_explicit(&module->generation, memory_order_relaxed) == now)
+		return module;
+	if (!is_same(module, object)) {
+		unload(thread, module);
+		module = place_of(object);
+	}
+	if (module)
+		atomic_store_explicit(&module->generation, now, memory_order_relaxed);
+	return module;
+}
+
+uint16_t rvp_module_of(struct rvp_thread *thread, const struct rvp_object *object)
+{
+	struct module *module = current_place_of(thread, object);
+	uint32_t number;
+
+	if (!module) {
+		rvp_lose(RVP_LOSS_MODULE, 1);
+		return 0;
+	}
+	number = number_of(module);
+	if (!atomic_load_explicit(&module->is_emitted, memory_order_acquire))
+		meet(thread, object, module, number);
+	return (uint16_t)number;
+}
+
+static bool is_still_there(const struct module *module)
+{
+	struct rvp_object object;
+
+	return rvp_object_find(module->start, &object) && is_same(module, &object);
+}
+
 void rvp_modules_unload_gone(struct rvp_thread *thread)
 {
 	uint32_t count = atomic_load_explicit(&place_count, memory_order_acquire);
 
+	thread->last_stamp = rvp_stamp();
 	for (uint32_t i = 0; i < count; i++)
 		if (modules[i].is_emitted == 1 && !is_still_there(&modules[i]))
 			unload(thread, &modules[i]);

@@ -6,6 +6,8 @@
  * threads that meet it at the same moment emit the same record with the same number. (O2) Numbers rise from 1
  * and are never used again. Frames hold their low 16 bits; the bits above are the era, and a call-path node
  * belongs to one era, so no two modules are ever taken for each other.
+ *   (O3) A record made within a walk has the stamp of the walk's event, which was taken before: a slot's
+ * records are in the order of their stamps.
  */
 #ifndef RVP_MODULES_H
 #define RVP_MODULES_H

@@ -25,6 +25,8 @@ uint32_t rvp_path_memo_node(struct rvp_path_memo *memo, struct rvp_path_tree *tr
 	}
 	depth = shared_depth(memo, thread, count);
 	node = depth ? memo->nodes[depth - 1] : 0;
+	memo->depth = depth; /* a handler that jumps away leaves no half-written frame behind */
+	atomic_signal_fence(memory_order_seq_cst);
 	for (; depth < count; depth++, node = next) {
 		uint64_t frame = thread->frames[count - 1 - depth];
 

@@ -3,6 +3,7 @@
 
 #include "preload/emit.h"
 #include "preload/own.h"
+#include "preload/process.h"
 #include "preload/python_code.h"
 
 enum { OWNER_GENERATOR = 1, OWNER_C_STACK = 3, INSTRUCTION_BYTES = 2 };
@@ -25,8 +26,12 @@ static bool emit_python_node(struct rvp_thread *thread, uint32_t number, uint32_
 			     void *context)
 {
 	(void)context;
-	return RVP_EMIT(thread, PYTHON_NODE, 0, .node = number, .parent = parent, .code = frame >> 32,
-			.instruction = frame >> 1 & 0x7fffffff, .is_entry = frame & 1);
+	if (!RVP_EMIT(thread, PYTHON_NODE, 0, .node = number, .parent = parent, .code = frame >> 32,
+		      .instruction = frame >> 1 & 0x7fffffff, .is_entry = frame & 1))
+		return false;
+	if (rvp_process.buffers)
+		atomic_fetch_add_explicit(&rvp_process.buffers->python_node_count, 1, memory_order_relaxed);
+	return true;
 }
 
 static struct rvp_path_tree tree = {.emit = emit_python_node};

@@ -29,8 +29,12 @@ static bool emit_node(struct rvp_thread *thread, uint32_t number, uint32_t paren
 		      void *context)
 {
 	(void)context;
-	return RVP_EMIT(thread, NODE, 0, .node = number, .parent = parent, .pc = rvp_frame_pc(frame),
-			.exact = rvp_frame_is_exact(frame));
+	if (!RVP_EMIT(thread, NODE, 0, .node = number, .parent = parent, .pc = rvp_frame_pc(frame),
+		      .exact = rvp_frame_is_exact(frame)))
+		return false;
+	if (rvp_process.buffers)
+		atomic_fetch_add_explicit(&rvp_process.buffers->node_count, 1, memory_order_relaxed);
+	return true;
 }
 
 static struct rvp_path_tree tree = {.emit = emit_node};

@@ -34,7 +34,7 @@ static char *path_of(const char *name)
 }
 
 /* Loads the library, walks from a call in it, and unloads it as the hook of dlclose does. */
-static uint64_t visit(const char *name, uint64_t *base, unsigned *depth)
+static uint64_t visit(const char *name, bool is_told, uint64_t *base, unsigned *depth)
 {
 	void *library = dlopen(path_of(name), RTLD_NOW);
 	int (*call)(void (*)(void));
@@ -50,7 +50,8 @@ static uint64_t visit(const char *name, uint64_t *base, unsigned *depth)
 		++*depth;
 	rvp_walk_forget_code();
 	dlclose(library);
-	rvp_walk_modules_changed(double_thread());
+	if (is_told)
+		rvp_walk_modules_changed(double_thread());
 	double_collect();
 	return double_nodes[last_path.stack].pc;
 }
@@ -75,8 +76,8 @@ START_TEST(two_libraries_on_one_base)
 
 	rvp_walk_start(false);
 	for (unsigned i = 0; i < rounds; i++) {
-		pc[0] = visit("libfixture_one.so", &base[0], &depth[0]);
-		pc[1] = visit("libfixture_two.so", &base[1], &depth[1]);
+		pc[0] = visit("libfixture_one.so", true, &base[0], &depth[0]);
+		pc[1] = visit("libfixture_two.so", true, &base[1], &depth[1]);
 		ck_assert_uint_eq(base[0], base[1]);
 		ck_assert_uint_eq(pc[0], pc[1]); /* the same return address in both: only the rule differs */
 		ck_assert_uint_eq(depth[0], depth[1]);
@@ -87,6 +88,24 @@ START_TEST(two_libraries_on_one_base)
 	ck_assert_uint_eq(unloads, rounds);
 	ck_assert_uint_eq(loads_of("fixture_two", &unloads), rounds);
 	ck_assert_uint_eq(unloads, rounds);
+}
+END_TEST
+
+/* A thread without a slot unloads a library, and the record of it is not made: the next library on its place
+ * is not taken for it. */
+START_TEST(an_unload_that_nobody_told)
+{
+	uint64_t base[2];
+	unsigned depth[2], unloads;
+
+	rvp_walk_start(false);
+	visit("libfixture_one.so", false, &base[0], &depth[0]);
+	visit("libfixture_two.so", false, &base[1], &depth[1]);
+	ck_assert_uint_eq(base[0], base[1]);
+	ck_assert_uint_eq(depth[0], depth[1]);
+	ck_assert_uint_eq(loads_of("fixture_one", &unloads), 1);
+	ck_assert_uint_eq(unloads, 1);
+	ck_assert_uint_eq(loads_of("fixture_two", &unloads), 1);
 }
 END_TEST
 
@@ -161,6 +180,7 @@ int main(int argument_count, char **arguments)
 
 	folder = argument_count > 1 ? arguments[1] : ".";
 	tcase_add_test(cases, two_libraries_on_one_base);
+	tcase_add_test(cases, an_unload_that_nobody_told);
 	tcase_add_test(cases, a_module_is_told_once_and_whole);
 	tcase_add_test(cases, symbols_as_the_loader_finds_them);
 	tcase_add_test(cases, objects_by_the_list_of_link_maps);
