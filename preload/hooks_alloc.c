@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* hooks_alloc.c: malloc and its kin. Each hook: enter, real call with phase REAL, tell the recorder, leave.
  *
- * Rules: errno is as the real call left it; a size, alignment or failure is never changed; a block of the bootstrap
- * arena is recognised wherever a pointer comes in. Built with frame pointers: RVP_CALLER reads the hook's own frame.
+ * Rules: errno is as the real call left it; a size, alignment or failure is never changed; a block of the
+ * bootstrap arena is recognised wherever a pointer comes in. Built with frame pointers: RVP_CALLER reads the
+ * hook's own frame.
  */
 #include "preload/bootstrap.h"
+#include "preload/fronts.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
 
@@ -13,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#pragma GCC visibility push(default) /* what this file defines and exports.map names is the library's face */
+#pragma GCC visibility push(default) /* what this file defines and exports.map names is the library's face \
+				      */
 
 #define HERE() ((uint64_t)__builtin_return_address(0))
 
@@ -45,17 +48,17 @@ static void *beside(void *block, uint64_t bytes, enum rvp_family family, uint64_
 	return block;
 }
 
-#define GIVE(call, bytes, family, bootstrap_alignment)                                                       \
-	do {                                                                                                 \
-		struct rvp_thread *thread = rvp_enter();                                                     \
-		if (__builtin_expect(thread != NULL, 1)) {                                                   \
-			rvp_local.phase = RVP_REAL;                                                          \
-			void *block = call;                                                                  \
-			return given(thread, block, bytes, family, RVP_CALLER());                            \
-		}                                                                                            \
-		if (!rvp_real_ready())                                                                       \
-			return rvp_bootstrap_alloc(bootstrap_alignment, bytes);                              \
-		return beside(call, bytes, family, HERE());                                                  \
+#define GIVE(call, bytes, family, bootstrap_alignment)                            \
+	do {                                                                      \
+		struct rvp_thread *thread = rvp_enter();                          \
+		if (__builtin_expect(thread != NULL, 1)) {                        \
+			rvp_local.phase = RVP_REAL;                               \
+			void *block = call;                                       \
+			return given(thread, block, bytes, family, RVP_CALLER()); \
+		}                                                                 \
+		if (!rvp_real_ready())                                            \
+			return rvp_bootstrap_alloc(bootstrap_alignment, bytes);   \
+		return beside(call, bytes, family, HERE());                       \
 	} while (0)
 
 void *malloc(size_t bytes)
@@ -247,3 +250,10 @@ void *reallocarray(void *block, size_t count, size_t each)
 	}
 	return resize(block, bytes, RVP_FAMILY_REALLOCARRAY, RVP_CALLER());
 }
+
+/* By the assembler: an alias in C would have to repeat libc's attributes, which gcc and clang spell
+ * differently. */
+#define RVP_FRONT(name)                                                                              \
+	__asm__(".hidden rvp_front_" #name "\n\t.globl rvp_front_" #name "\n\t.set rvp_front_" #name \
+		", " #name);
+RVP_FRONTS(RVP_FRONT)

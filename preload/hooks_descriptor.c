@@ -66,10 +66,12 @@ void closefrom(int low)
 {
 	unsigned first = low < 0 ? 0 : (unsigned)low;
 
-	if (rvp_real_ready() && guard() && close_around(first, ~0u, 0) == 0)
+	if (rvp_real_ready() && guard() ? close_around(first, ~0u, 0) == 0 : close_span(first, ~0u, 0) == 0)
 		return;
-	if (rvp_real.closefrom)
-		rvp_real.closefrom(low);
+	/* A kernel before 5.9 has no close_range. */
+	for (unsigned fd = first; fd < 65536; fd++)
+		if (!rvp_descriptor_is_ours((int)fd))
+			rvp_sys_close((int)fd);
 }
 
 int dup2(int from, int to)

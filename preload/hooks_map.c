@@ -6,6 +6,7 @@
  * handler that allocates meanwhile is recorded like any other code.
  */
 #include "preload/maps.h"
+#include "preload/operators.h"
 #include "preload/real.h"
 #include "preload/sys.h"
 
@@ -42,7 +43,7 @@ static void *map_file_or_memory(void *at, size_t bytes, int protection, int flag
 
 	if (address == MAP_FAILED)
 		return address;
-	thread = rvp_enter();
+	thread = rvp_operators_running() ? NULL : rvp_enter();
 	if (thread) {
 		rvp_on_map(thread,
 			   (struct rvp_mapping){.address = (uint64_t)address,
@@ -78,7 +79,7 @@ int munmap(void *address, size_t bytes)
 		return -1;
 	}
 	/* What the kernel would refuse is not told. */
-	thread = bytes && !((uintptr_t)address & 4095) ? rvp_enter() : NULL;
+	thread = bytes && !((uintptr_t)address & 4095) && !rvp_operators_running() ? rvp_enter() : NULL;
 	if (thread) {
 		rvp_on_unmap(thread, (uint64_t)address, bytes);
 		rvp_leave(thread);

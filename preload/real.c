@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* real.c: see real.h. Two threads may look at the same time: both find the same, and each stores the whole table.
+/* real.c: see real.h. Two threads may look at the same time: both find the same, and each stores the whole
+ * table.
  *
- * What libc surely has is looked up first, and allocates nothing. Then the table is in use: a look-up that misses makes
- * an error text by malloc, which may be an allocator in front of us, whose mmap or syscall comes to our hooks. */
+ * What libc surely has is looked up first, and allocates nothing. Then the table is in use: a look-up that
+ * misses makes an error text by malloc, which may be an allocator in front of us, whose mmap or syscall comes
+ * to our hooks. */
 #include "preload/real.h"
 
 #include <dlfcn.h>
@@ -28,6 +30,7 @@ static const struct {
 /* The executable range of the module that holds `code`. */
 struct module_range {
 	uintptr_t code, low, high;
+	bool is_program; /* it is the executable itself */
 };
 
 static int find_module(struct dl_phdr_info *info, size_t size, void *argument)
@@ -43,16 +46,25 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *argument)
 			continue;
 		range->low = low;
 		range->high = high;
+		range->is_program = !info->dlpi_name || !info->dlpi_name[0];
 		return 1;
 	}
 	return 0;
 }
 
-static void look_for(enum need need, struct rvp_real *found)
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+bool rvp_real_is_our_code(const void *code)
 {
-	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (rows[i].need == need)
-			*(void **)((char *)found + rows[i].offset) = dlsym(RTLD_NEXT, rows[i].name);
+	return (const char *)code >= __ehdr_start && (const char *)code < _end;
+}
+
+static void *find(const char *name)
+{
+	void *first = dlsym(RTLD_DEFAULT, name);
+
+	return first && !rvp_real_is_our_code(first) ? first : dlsym(RTLD_NEXT, name);
 }
 
 static void look(void)
@@ -60,18 +72,17 @@ static void look(void)
 	struct rvp_real found = {0};
 	struct module_range range = {0};
 
-	look_for(NEEDED, &found);
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (rows[i].need == NEEDED)
+			*(void **)((char *)&found + rows[i].offset) = find(rows[i].name);
 	range.code = (uintptr_t)found.malloc;
 	dl_iterate_phdr(find_module, &range);
 	found.allocator_low = range.low;
 	found.allocator_high = range.high;
+	found.is_in_program = range.is_program;
+	found.is_shadowed = !range.is_program && !rvp_real_is_our_code(dlsym(RTLD_DEFAULT, "malloc"));
 	rvp_real = found;
 	atomic_store_explicit(&filled, true, memory_order_release);
-	look_for(ABSENT_OK, &rvp_real);
-	/* A function that libc has not leaves an error, which the program's own first dlerror() would tell: the first call
-	 * takes it, the second one frees it. */
-	(void)dlerror();
-	(void)dlerror();
 }
 
 bool rvp_real_is_looking(void)

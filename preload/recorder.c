@@ -4,8 +4,8 @@
  * Order of steps, so that a kill at any instruction leaves no more than the event in flight:
  *   alloc: real call | counters | record | return to the program
  *   free:  counters | record | real call
- * The record's stamp is taken after the real malloc and before the real free, so two threads' events of one address
- * are stamped in the order in which the address changed hands.
+ * The record's stamp is taken after the real malloc and before the real free, so two threads' events of one
+ * address are stamped in the order in which the address changed hands.
  */
 #include "preload/recorder.h"
 
@@ -63,8 +63,8 @@ static enum rvp_kind wanted_record(struct rvp_thread *thread, uint64_t bytes)
 	return rvp_sample_hits(thread, bytes, rvp_process.sample_bytes) ? RVP_SAMPLE : 0;
 }
 
-/* In sampled mode a block's end is recorded when its address is in the table; without a place there the block itself
- * is not recorded either: it would never end. */
+/* In sampled mode a block's end is recorded when its address is in the table; without a place there the block
+ * itself is not recorded either: it would never end. */
 static bool remember(uint64_t address)
 {
 	if (is_full_mode() || rvp_blocks_insert(address))
@@ -189,13 +189,17 @@ void rvp_on_move_failed(struct rvp_thread *thread, struct rvp_move move)
 	RVP_EMIT(thread, UNFREE, 0, .stamp = stamp, .address = (uint64_t)move.block);
 }
 
-/* The allocator's own inner call, which the outer one stands for. */
+/* The allocator's own inner call, which the outer one stands for; a tail call of its returns into our hook.
+ */
 static bool is_inner_call(uint64_t pc)
 {
-	return rvp_local.phase == RVP_REAL && pc >= rvp_real.allocator_low && pc < rvp_real.allocator_high;
+	return rvp_local.phase == RVP_REAL &&
+	       ((pc >= rvp_real.allocator_low && pc < rvp_real.allocator_high) ||
+		rvp_real_is_our_code((const void *)pc));
 }
 
-/* Leaves the event where the interrupted hook finds it. `kind` is stored last: the reader skips an entry with 0. */
+/* Leaves the event where the interrupted hook finds it. `kind` is stored last: the reader skips an entry with
+ * 0. */
 static void defer(enum rvp_kind kind, void *block, uint64_t bytes, enum rvp_family family)
 {
 	struct rvp_slot *slot = rvp_local.thread ? rvp_local.thread->slot : NULL;
@@ -233,7 +237,8 @@ static enum besides why_beside(uint64_t pc)
 	return is_inner_call(pc) ? NOT_OURS : NESTED;
 }
 
-static void note_beside(enum besides why, enum rvp_kind kind, void *block, uint64_t bytes, enum rvp_family family)
+static void note_beside(enum besides why, enum rvp_kind kind, void *block, uint64_t bytes,
+			enum rvp_family family)
 {
 	if (why == NESTED) {
 		rvp_lose(RVP_LOSS_REENTRANT, 1);
@@ -292,7 +297,8 @@ void rvp_drain_deferred(struct rvp_thread *thread)
 
 			if (event.kind)
 				emit_deferred(thread, &event);
-			slot->deferred[done].kind = 0; /* a kill before this: the reader sees it twice, takes it once */
+			slot->deferred[done].kind =
+			    0; /* a kill before this: the reader sees it twice, takes it once */
 		}
 	} while (!atomic_compare_exchange_strong(&slot->deferred_count, &count, 0));
 }

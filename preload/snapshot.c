@@ -6,6 +6,7 @@
 #include "preload/emit.h"
 #include "preload/flush.h"
 #include "preload/folder.h"
+#include "preload/imports.h"
 #include "preload/own.h"
 #include "preload/process.h"
 #include "preload/procfs.h"
@@ -79,6 +80,7 @@ void rvp_snapshot_look(struct rvp_thread *thread)
 {
 	thread->moved_bytes = 0;
 	thread->events_left = RVP_LOOK_EVERY_EVENTS;
+	rvp_imports_refresh();
 	if (rvp_process.buffers && is_due())
 		rvp_snapshot(thread);
 }
