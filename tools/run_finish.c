@@ -6,6 +6,7 @@
 #include "record/pattern.h"
 #include "report/finalize.h"
 #include "report/text_numbers.h"
+#include "report/text_style.h"
 #include "tools/commands.h"
 #include "tools/doctor.h"
 
@@ -30,11 +31,12 @@ static uint64_t number(const json_t *object, const char *name)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-static void say_peak(const json_t *summary, const struct rvp_run_end *end)
+static void say_peak(const json_t *summary, const struct rvp_run_end *end, const struct rvp_style *style)
 {
 	char resident[RVP_NUMBER_TEXT_BYTES], live[RVP_NUMBER_TEXT_BYTES];
 	uint64_t rss_bytes = number(json_object_get(summary, "host"), "peak_rss_bytes");
 	const json_t *totals = json_object_get(summary, "totals");
+	const char *on = rvp_style_on(style, RVP_INK_NUMBER), *off = rvp_style_off(style, RVP_INK_NUMBER);
 
 	if (!rss_bytes)
 		rss_bytes = end->watched.peak_rss_bytes;
@@ -43,9 +45,10 @@ static void say_peak(const json_t *summary, const struct rvp_run_end *end)
 	rvp_text_bytes(rss_bytes, resident);
 	rvp_text_bytes(number(totals, "peak_live_bytes"), live);
 	if (json_object_get(totals, "peak_live_bytes"))
-		rvp_complain("peak: %s resident (RSS), %s in live blocks", resident, live);
+		rvp_complain("peak: %s%s%s resident (RSS), %s%s%s in live blocks", on, resident, off, on,
+			     live, off);
 	else
-		rvp_complain("peak: %s resident (RSS)", resident);
+		rvp_complain("peak: %s%s%s resident (RSS)", on, resident, off);
 }
 
 static void say_what(const json_t *summary)
@@ -64,7 +67,7 @@ static void say_what(const json_t *summary)
 		     mode ? mode : "?");
 }
 
-static void say_lost(const json_t *summary)
+static void say_lost(const json_t *summary, const struct rvp_style *style)
 {
 	const json_t *lost = json_object_get(summary, "lost");
 	char text[LINE_BYTES] = "";
@@ -80,7 +83,8 @@ static void say_lost(const json_t *summary)
 		snprintf(text + length, sizeof text - length, "%s%s %" PRIu64, length ? ", " : "", name,
 			 (uint64_t)json_integer_value(count));
 	}
-	rvp_complain("lost: %" PRIu64 " records (%s)", number(lost, "records"), text);
+	rvp_complain("%slost: %" PRIu64 " records (%s)%s", rvp_style_on(style, RVP_INK_BAD),
+		     number(lost, "records"), text, rvp_style_off(style, RVP_INK_BAD));
 }
 
 static void say_where(const char *path)
@@ -107,14 +111,16 @@ static json_t *read_summary(const char *folder)
 	return json_load_file(path, 0, NULL);
 }
 
-static void say_summary(const struct rvp_run_place *place, const struct rvp_run_end *end)
+static void say_summary(const struct rvp_run_place *place, const struct rvp_run_end *end,
+			enum rvp_color_choice color)
 {
+	struct rvp_style style = rvp_style_for(STDERR_FILENO, color);
 	json_t *summary = read_summary(place->path);
 	const char *path = rvp_path_from_here(place->path);
 
-	say_peak(summary, end);
+	say_peak(summary, end, &style);
 	say_what(summary);
-	say_lost(summary);
+	say_lost(summary, &style);
 	say_where(place->path);
 	rvp_complain("look:  rvprof report %s", path);
 	rvp_complain("       rvprof info %s", path);
@@ -147,6 +153,13 @@ static void say_unseen(const struct rvp_run_settings *settings, const struct rvp
 		rvp_complain("nothing inside '%s' was recorded; `rvprof doctor %s` tells more", name, name);
 }
 
+static enum rvp_color_choice color_of(enum rvp_wants_color wanted)
+{
+	return wanted == RVP_WANTS_COLOR_ALWAYS  ? RVP_COLOR_ALWAYS
+	       : wanted == RVP_WANTS_COLOR_NEVER ? RVP_COLOR_NEVER
+						 : RVP_COLOR_AUTO;
+}
+
 static void write_outputs(const struct rvp_run_place *place)
 {
 	struct rvp_status status = rvp_finalize(place->path);
@@ -167,5 +180,5 @@ void rvp_run_finish(const struct rvp_run_settings *settings, const struct rvp_ru
 	if (unseen)
 		say_unseen(settings, end);
 	if (!settings->options.quiet)
-		say_summary(place, end);
+		say_summary(place, end, color_of(settings->options.color));
 }
