@@ -6,7 +6,9 @@
 
 static size_t home_of(const struct rvp_block_table *table, uint64_t address)
 {
-	return (size_t)((address * 0x9e3779b97f4a7c15u) >> 20) & table->mask;
+	uint64_t mixed = (address ^ address >> 32) * 0x9e3779b97f4a7c15u;
+
+	return (size_t)(mixed >> 32) & table->mask;
 }
 
 struct rvp_block *rvp_block_find(const struct rvp_block_table *table, uint64_t address)
