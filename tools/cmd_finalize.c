@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_finalize.c: `rvprof finalize DIR`: writes the outputs of a run folder, again if they are there. Loads no
- * library but libc and libm: a program that ends waits for it. */
+/* cmd_finalize.c: `rvprof finalize DIR`: writes the outputs of a run folder, again if they are there. Loads
+ * no library but libc and libm: a program that ends waits for it. */
 #include "report/finalize.h"
 #include "tools/commands.h"
 
