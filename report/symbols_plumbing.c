@@ -21,6 +21,8 @@ static const char *const plumbing[] = {
     "<core::",
     "<std::",
     "hashbrown::",
+    "<hashbrown::",
+    "<&dyn core::",
     "__rust_",
     "__rdl_",
     "__rustc",
