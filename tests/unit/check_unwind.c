@@ -335,6 +335,17 @@ START_TEST(forced_unwinding_in_flight)
 }
 END_TEST
 
+#ifdef HAVE_EXCEPTIONS
+int exceptions_in_flight(int rounds, void (*back)(void));
+
+START_TEST(exceptions)
+{
+	ck_assert_int_eq(exceptions_in_flight(10, compare), 10);
+	is_whole(10 * 3 + 55);
+}
+END_TEST
+#endif
+
 /* Every instruction: the trap flag raises SIGTRAP after each, and the handler compares. */
 static unsigned steps_left;
 
@@ -447,6 +458,9 @@ int main(void)
 	tcase_add_test(cases, signal_on_its_own_stack);
 	tcase_add_test(cases, coroutines);
 	tcase_add_test(cases, forced_unwinding_in_flight);
+#ifdef HAVE_EXCEPTIONS
+	tcase_add_test(cases, exceptions);
+#endif
 	tcase_add_test(cases, every_instruction);
 	tcase_add_test(cases, threads_share_the_tree);
 	tcase_add_test(cases, nothing_known_of_the_stack);
