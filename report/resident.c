@@ -9,6 +9,7 @@
 #include "report/run_source.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool rvp_tree_rss_open(struct rvp_tree_rss *resident, const struct rvp_run *run)
 {
@@ -16,6 +17,8 @@ bool rvp_tree_rss_open(struct rvp_tree_rss *resident, const struct rvp_run *run)
 	    .run = run, .processes = calloc(run->process_count + 1, sizeof *resident->processes)};
 	for (size_t i = 0; resident->processes && i < run->process_count; i++)
 		resident->processes[i].peak_bytes = run->processes[i].peak_rss_bytes;
+	memset(resident->newest_of_pid, 0xff, sizeof resident->newest_of_pid);
+	resident->last_watched = RVP_NO_PROCESS;
 	return resident->processes != NULL;
 }
 
@@ -60,6 +63,7 @@ static void begin(struct rvp_tree_rss *resident, uint32_t number, uint64_t ns)
 	const struct rvp_process *process = &resident->run->processes[number];
 
 	resident->processes[number].is_alive = true;
+	resident->newest_of_pid[process->pid % 1024] = number;
 	if (process->first_rss_bytes)
 		set_sample(resident, number, ns,
 			   &(struct rvp_tree_rss_process){.anon_bytes = process->first_rss_bytes});
@@ -92,21 +96,28 @@ static void end(struct rvp_tree_rss *resident, uint32_t number, uint64_t ns)
 	*process = (struct rvp_tree_rss_process){.peak_bytes = process->peak_bytes};
 }
 
+static bool is_watched(const struct rvp_tree_rss *resident, uint32_t number, uint64_t pid,
+		       uint64_t start_ticks)
+{
+	const struct rvp_process *process = &resident->run->processes[number];
+
+	return resident->processes[number].is_alive && process->pid == pid &&
+	       (!start_ticks || !process->start_ticks || process->start_ticks == start_ticks);
+}
+
 /* The living process of this pid that began last; a process that was replaced by exec keeps pid and start. */
 static uint32_t find_watched(const struct rvp_tree_rss *resident, uint64_t pid, uint64_t start_ticks)
 {
-	uint32_t best = RVP_NO_PROCESS;
+	uint32_t best = resident->newest_of_pid[pid % 1024];
 
-	for (uint32_t i = 0; i < resident->run->process_count; i++) {
-		const struct rvp_process *process = &resident->run->processes[i];
-
-		if (!resident->processes[i].is_alive || process->pid != pid)
-			continue;
-		if (start_ticks && process->start_ticks && process->start_ticks != start_ticks)
-			continue;
-		if (best == RVP_NO_PROCESS || process->begin_ns >= resident->run->processes[best].begin_ns)
+	if (best != RVP_NO_PROCESS && is_watched(resident, best, pid, start_ticks))
+		return best;
+	best = RVP_NO_PROCESS;
+	for (uint32_t i = 0; i < resident->run->process_count; i++)
+		if (is_watched(resident, i, pid, start_ticks) &&
+		    (best == RVP_NO_PROCESS ||
+		     resident->run->processes[i].begin_ns >= resident->run->processes[best].begin_ns))
 			best = i;
-	}
 	return best;
 }
 
@@ -130,6 +141,7 @@ static bool take_watch(struct rvp_tree_rss *resident, const struct rvp_moment *m
 	const struct rvp_record_WATCH *record = &moment->record->WATCH;
 	uint32_t number = find_watched(resident, record->pid, record->start_ticks);
 
+	resident->last_watched = number;
 	if (number == RVP_NO_PROCESS)
 		return false;
 	set_sample(resident, number, moment->ns,

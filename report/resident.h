@@ -34,6 +34,8 @@ struct rvp_tree_rss {
 	uint64_t first_ns, changed_ns; /* from the first sample on */
 	struct rvp_record_CGROUP cgroup;
 	bool has_cgroup;
+	uint32_t last_watched;        /* process of the last sample from outside, or RVP_NO_PROCESS */
+	uint32_t newest_of_pid[1024]; /* by pid modulo 1024: the process that began last, or RVP_NO_PROCESS */
 };
 
 /* False without memory. */

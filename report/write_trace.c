@@ -200,7 +200,6 @@ static void put_mark(struct rvp_trace *trace, const struct rvp_moment *moment)
 	    moment->tid, us_since_start(trace, moment->ns));
 }
 
-/* Whose counters an event may have moved; of a sample from outside, all that it may concern. */
 static void see(struct rvp_observer *observer, const struct rvp_event *event, const struct rvp_state *state)
 {
 	struct rvp_trace *trace = (struct rvp_trace *)observer;
@@ -214,12 +213,8 @@ static void see(struct rvp_observer *observer, const struct rvp_event *event, co
 		see_counters(trace, event, state, moment->process);
 		return;
 	}
-	if (moment->record->kind != RVP_WATCH)
-		return;
-	for (uint32_t i = 0; i < trace->run->process_count; i++)
-		if (state->resident.processes[i].is_alive &&
-		    trace->run->processes[i].pid == moment->record->WATCH.pid)
-			see_counters(trace, event, state, i);
+	if (moment->record->kind == RVP_WATCH && state->resident.last_watched != RVP_NO_PROCESS)
+		see_counters(trace, event, state, state->resident.last_watched);
 }
 
 bool rvp_trace_open(struct rvp_trace *trace, const struct rvp_run *run, FILE *out, uint64_t max_bytes)
