@@ -60,11 +60,27 @@ bool rvp_real_is_our_code(const void *code)
 	return (const char *)code >= __ehdr_start && (const char *)code < _end;
 }
 
+/* A program that takes a function's address without being position-independent makes its own PLT stub that address
+ * (Debian's python3 does for malloc): a symbol with an address that no section holds. The stub leads to whoever stands
+ * first, that is to us. */
+static bool is_stub(const void *code)
+{
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	return dladdr1(code, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol && symbol->st_shndx == SHN_UNDEF;
+}
+
+static bool is_anothers(const void *code)
+{
+	return code && !rvp_real_is_our_code(code) && !is_stub(code);
+}
+
 static void *find(const char *name)
 {
 	void *first = dlsym(RTLD_DEFAULT, name);
 
-	return first && !rvp_real_is_our_code(first) ? first : dlsym(RTLD_NEXT, name);
+	return is_anothers(first) ? first : dlsym(RTLD_NEXT, name);
 }
 
 static void look(void)
@@ -80,7 +96,7 @@ static void look(void)
 	found.allocator_low = range.low;
 	found.allocator_high = range.high;
 	found.is_in_program = range.is_program;
-	found.is_shadowed = !range.is_program && !rvp_real_is_our_code(dlsym(RTLD_DEFAULT, "malloc"));
+	found.is_shadowed = !range.is_program && is_anothers(dlsym(RTLD_DEFAULT, "malloc"));
 	rvp_real = found;
 	atomic_store_explicit(&filled, true, memory_order_release);
 }
