@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* check_report_match.c: worked examples with known bytes: what lives, what dies, what is put right, what is
  * inherited, and what the totals say about themselves. */
+#include "record/log_writer.h"
 #include "report/analysis.h"
 #include "tests/unit/run_maker.h"
 
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static struct maker maker;
@@ -435,6 +437,36 @@ START_TEST(rss_of_the_tree_sums)
 }
 END_TEST
 
+/* Samples from outside count for the image that lives then; the end as the watcher saw it stands. */
+START_TEST(watcher_sees_rss_and_end)
+{
+	struct rvp_log_writer writer;
+	char path[128];
+
+	maker = maker_open();
+	struct maker_process *before = maker_add(&maker, 100);
+
+	before->entry.state = RVP_ENTRY_RUNNING;
+	snprintf(path, sizeof path, "%s/" RVP_WATCH_FILE, maker.folder);
+	ck_assert(!rvp_failed(rvp_log_writer_open(&writer, path, 99, 99)));
+	RVP_WRITE(&writer, PROCESS, 8, .stamp = 900, .pid = 99, .clock = RVP_CLOCK_MONOTONIC);
+	RVP_WRITE(&writer, ANCHOR, 0, .stamp = 900, .realtime_ns = MAKER_EPOCH_NS + 900, .boottime_ns = 977);
+	RVP_WRITE(&writer, WATCH, 0, .stamp = 5000, .pid = 100, .start_ticks = 100, .rss_anon_bytes = 4096,
+		  .rss_file_bytes = 1000, .peak_rss_bytes = 9000);
+	RVP_WRITE(&writer, WATCH, 0, .stamp = 6000, .pid = 12345, .rss_anon_bytes = 1 << 30);
+	RVP_WRITE(&writer, WATCH_CHILD, 0, .stamp = MAKER_END_NS + 500, .pid = 100, .how = RVP_ENDING_SIGNAL,
+		  .status = 9);
+	ck_assert(!rvp_failed(rvp_log_writer_close(&writer)));
+	analyse();
+	ck_assert_uint_eq(answer.peak_rss_bytes, 9000);
+	ck_assert_uint_eq(answer.peak_rss_ns, MAKER_EPOCH_NS + 5000);
+	ck_assert_int_eq(run->processes[0].end, RVP_END_KILLED);
+	ck_assert_uint_eq(run->processes[0].end_ns, MAKER_EPOCH_NS + MAKER_END_NS + 500);
+	ck_assert(run->has_child_end && run->child_status == 9);
+	done();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("report_match");
@@ -459,6 +491,7 @@ int main(void)
 	tcase_add_test(cases, missing_records_are_counted);
 	tcase_add_test(cases, fold_counts_in_its_site);
 	tcase_add_test(cases, rss_of_the_tree_sums);
+	tcase_add_test(cases, watcher_sees_rss_and_end);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);
 
