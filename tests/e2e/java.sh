@@ -36,4 +36,5 @@ rm -f *.class
 javac -J-Xmx128m Work.java && java -Xmx128m -XX:+UseSerialGC -XX:-UsePerfData Work
 END
 same work sh build.sh
-recorded work.full "$(said work.out held_bytes)"
+# The JVM rounds a request up to whole words.
+recorded work.full $((($(said work.out held_bytes) + 7) / 8 * 8))

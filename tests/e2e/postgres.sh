@@ -6,10 +6,10 @@ bench=$(first_file "$bin/pgbench" /usr/bin/pgbench)
 [ -n "$bench" ] || skip "no pgbench on this machine"
 
 # PostgreSQL refuses root; nobody must then be able to read our files, wherever the project stands.
-as=
+RUN_AS=
 if [ "$(id -u)" = 0 ]; then
 	need setpriv
-	as="setpriv --reuid=nobody --regid=nogroup --clear-groups"
+	RUN_AS="setpriv --reuid=nobody --regid=nogroup --clear-groups"
 	mkdir -p ours/preload ours/tools && cp "$E2E_LIB" ours/preload/ && cp "$E2E_TOOL" ours/tools/ ||
 		fail "cannot copy the library"
 	E2E_LIB=$PWD/ours/preload/$(basename "$E2E_LIB")
@@ -35,16 +35,11 @@ grep -E 'PANIC|FATAL|terminated by signal' server.log
 exit 0
 END
 
-run() { # OUTPUT [how]
-	out=$1
-	shift
-	"$@" $as sh life.sh >"$out" 2>"$out.err"
-}
-
-run plain env || fail "PostgreSQL does not run without us: $(cat plain plain.err)"
+# shellcheck disable=SC2086 # a list of words
+$RUN_AS sh life.sh >plain 2>plain.err || fail "PostgreSQL does not run without us: $(cat plain plain.err)"
 grep -q 'stop status 0' plain || fail "PostgreSQL does not stop without us: $(cat plain)"
 for mode in $modes; do
-	run "got.$mode" under "$mode" "postgres.$mode"
+	under "$mode" "postgres.$mode" sh life.sh >"got.$mode" 2>"got.$mode.err"
 	cmp plain "got.$mode" || fail "$mode: another output: $(tail -n 5 "got.$mode" "got.$mode.err")"
 	quiet_stderr "got.$mode.err"
 	true_report "postgres.$mode" "$mode"

@@ -2,9 +2,7 @@
 # tensors hold; requests of exactly those sizes were recorded.
 . "$(dirname "$0")/same.sh"
 need python3
-python=python3
-[ -x /usr/bin/python3 ] && python=/usr/bin/python3
-"$python" -c 'import torch' 2>/dev/null || skip "no PyTorch for $python on this machine"
+python3 -c 'import torch' 2>/dev/null || skip "no PyTorch on this machine"
 export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 PYTHONHASHSEED=0
 
 cat >train.py <<'END'
@@ -26,6 +24,6 @@ for step in range(3):
 print("embedding held_bytes=%d" % (embed.weight.numel() * embed.weight.element_size()))
 print("parameters", sum(p.numel() for p in model.parameters()))
 END
-same train "$python" train.py
+same train python3 train.py
 # The embedding itself, its gradient and Adam's two averages; the output layer's weight has the same size.
 recorded train.full "$(said train.out held_bytes)" 8
