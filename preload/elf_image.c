@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* elf_image.c: see elf_image.h. */
 #include "preload/elf_image.h"
 
 #include "preload/unwind_memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* modules.c: see modules.h. */
 #include "preload/modules.h"
 
 #include "preload/elf_image.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* path_memo.c: see path_memo.h. */
 #include "preload/path_memo.h"
 
 #include "preload/own.h"

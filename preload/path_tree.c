@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* path_tree.c: see path_tree.h. Nodes lie in chunks by number; tables find them by hash, each four times as
+ * big as the one before. A full table stays, and what is found in it is entered in the newest on the way. */
 #include "preload/path_tree.h"
 
 #include "preload/own.h"

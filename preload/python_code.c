@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* python_code.c: see python_code.h. Texts go out as UTF-8, from the interpreter's own memory where they are
+ * ASCII. */
 #include "preload/python_code.h"
 
 #include "preload/emit.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* python_frames.c: see python_frames.h. */
 #include "preload/python_frames.h"
 
 #include "preload/emit.h"
@@ -162,4 +163,5 @@ void rvp_python_reset(void)
 {
 	rvp_path_tree_reset(&tree);
 	rvp_python_code_reset();
+	rvp_python_runtime_reset();
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* python_layout.c: see python_layout.h. To add a version: offsetof on its internal headers, and a run of
+ * tests/unit/check_python_frames.py by its interpreter. */
 #include "preload/python_layout.h"
 
 #include <stddef.h>

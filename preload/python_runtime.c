@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* python_runtime.c: see python_runtime.h. */
 #include "preload/python_runtime.h"
 
 #include "preload/elf_image.h"
@@ -73,6 +74,13 @@ void rvp_python_lose(uint64_t start, uint64_t end)
 	if (atomic_load_explicit(&state, memory_order_acquire) == READY && python.start >= start &&
 	    python.end <= end)
 		atomic_store(&state, FREE);
+}
+
+void rvp_python_runtime_reset(void)
+{
+	uint32_t filling = FILLING; /* by a thread that the child does not have */
+
+	atomic_compare_exchange_strong(&state, &filling, FREE);
 }
 
 struct rvp_python *rvp_python_current(void)

@@ -29,6 +29,9 @@ struct rvp_python *rvp_python_current(void);
 /* Address of the thread's state; 0: it has none, or the interpreter is being finalized by another thread. */
 uint64_t rvp_python_thread_state(struct rvp_python *python, struct rvp_memory *memory);
 
+/* In a child by fork; single-threaded. */
+void rvp_python_runtime_reset(void);
+
 /* Says how a walk went: an interpreter that never could be read is given up, PYTHON lost once. */
 void rvp_python_note(struct rvp_python *python, bool is_good);
 

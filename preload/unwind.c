@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* unwind.c: see unwind.h. */
 #include "preload/unwind.h"
 
 #include "preload/own.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/* unwind_find.c: see unwind_find.h. Reads .eh_frame_hdr (a sorted table of 32-bit pairs, as every linker
+ * writes it), the FDE that it names, and that one's CIE. Whatever else is met is ODD, and nothing is read
+ * outside the object. */
 #include "preload/unwind_find.h"
 
 #include "preload/unwind_encoded.h"

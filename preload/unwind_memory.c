@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* unwind_memory.c: see unwind_memory.h. */
 #include "preload/unwind_memory.h"
 
 #include "preload/arch/x86_64/syscall.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* unwind_row.c: see unwind_row.h. The operations are DWARF's DW_CFA_*, by number: their names are in its
+ * table 7.29. */
 #include "preload/unwind_row.h"
 
 #include "preload/unwind_encoded.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* unwind_rule.c: see unwind_rule.h. */
 #include "preload/unwind_rule.h"
 
 #include "preload/own.h"
