@@ -19,18 +19,23 @@ build() { # target
 	libraries=
 	case $1 in
 	log) sources="$sources tests/fuzz/folder_input.c" ;;
+	run)
+		# All of report but what only the module with libdw has.
+		sources="$sources tests/fuzz/folder_input.c $(ls report/*.c | grep -v 'symbols_dwarf\|symbols_file\|symbols_names')"
+		libraries="-lm -ldl"
+		;;
 	esac
 	# shellcheck disable=SC2086 # lists of words
 	"$compiler" -std=gnu11 -D_GNU_SOURCE -O1 -g -fno-strict-aliasing -I. \
-		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $sources $record $libraries \
-		-o "$scratch/fuzz_$1"
+		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -DRVP_VERSION='"fuzz"' \
+		$sources $record $libraries -o "$scratch/fuzz_$1"
 }
 
 bad=0
-for target in ${*:-decode log options}; do
+for target in ${*:-decode log options run}; do
 	build "$target" || exit 2
 	mkdir -p "$scratch/$target"
-	if "$scratch/fuzz_$target" -max_total_time="$seconds" -max_len=32768 -print_final_stats=1 \
+	if "$scratch/fuzz_$target" -max_total_time="$seconds" -max_len=33000 -timeout=20 -print_final_stats=1 \
 		-artifact_prefix="$scratch/found-$target-" "$scratch/$target" "tests/data/corpus/$target" \
 		>"$scratch/$target.log" 2>&1; then
 		printf 'ok: %s: %s inputs in %s s\n' "$target" \

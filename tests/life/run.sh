@@ -4,13 +4,14 @@
 # For each case: what the program prints and its status are the same; it prints no line of ours but one when recording
 # had to stop; and the run's raw files say what the program counted itself (life_check), in full and in sampled mode.
 #
-# Usage: run.sh [--quick] [-v] LIBRARY BIN_FOLDER [CASE..]
+# Usage: run.sh [--quick] [-v] [--group programs|surroundings|storm|kills] LIBRARY BIN_FOLDER [CASE..]
 #   BIN_FOLDER has life, life_check, kills, kill_loop, storm, storm_check, exceptions, asan, plugin.so, plugin2.so
 # Prints "ok NAME", "not ok NAME: why" or "skip NAME: why" a case, and a last line "N passed, N failed, N skipped".
 # Keeps the files of a failed case below $RVP_KEEP, if that is set.
-quick= verbose=
+quick= verbose= group=
 while :; do
 	case $1 in
+	--group) group=$2 && shift ;;
 	--quick) quick=1 ;;
 	-v) verbose=1 ;;
 	*) break ;;
@@ -47,7 +48,12 @@ export RVP_PLUGIN RVP_PLUGIN2
 # Addresses in error lines and the like must not depend on what others set.
 unset LD_PRELOAD RVPROF_OUTPUT RVPROF_MODE RVPROF_OPTIONS RVPROF_RUN_DIR
 
-wanted() { [ "$chosen" = "  " ] || case $chosen in *" $1 "*) true ;; *) false ;; esac; }
+# section NAME: what follows is of that group; wanted CASE: it is to be run.
+section() { section=$1; }
+wanted() {
+	[ -z "$group" ] || [ "$group" = "$section" ] || return
+	[ "$chosen" = "  " ] || case $chosen in *" $1 "*) true ;; *) false ;; esac
+}
 pass() { passed=$((passed + 1)) && echo "ok $1"; }
 skip() { skipped=$((skipped + 1)) && echo "skip $1: $2"; }
 fail() { # name, why; the files are kept when asked
@@ -92,6 +98,7 @@ difference() {
 }
 
 # ---- the program `life`: every case in both modes ----
+section programs
 
 # How true the records of a case can be, and how many lines we may print:
 #   exact       equal to what the program counted, nothing lost
@@ -142,6 +149,7 @@ for name in $("$bin/life" --list); do
 done
 
 # ---- programs with something of their own ----
+section surroundings
 
 # A case whose program is not `life` and may have no shadow count: same output, and a run that can be read.
 same_case() { # name, words..
@@ -237,6 +245,7 @@ if wanted pid-1; then
 fi
 
 # ---- storm: random programs from seeds, as many as the time allows ----
+section storm
 
 storm_round() { # seed, mode
 	limit_s=60 observe_ours "$2" "$bin/storm" "$1" 60
@@ -264,6 +273,7 @@ if wanted storm; then
 fi
 
 # ---- kills ----
+section kills
 
 kills() { # name, rounds, then: mode threads [pidns]
 	name=$1 rounds=$2 mode=$3 threads=$4

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_run.c: any bytes as a run folder with one process (folder_input.h), through the reader and all
+ * analyses that walk events.
+ *
+ *   (F6) Opening gives a run or a failure with a sentence; walking an opened run ends, and closes without a
+ * leak.
+ */
+#include "record/names.h"
+#include "report/analysis.h"
+#include "report/run.h"
+#include "tests/fuzz/folder_input.h"
+#include "tests/fuzz/target.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The process whose folder the seeds' table names: pid 77, folder 1. */
+#define PROC_FOLDER "proc.77.0"
+
+static char folder[] = "/tmp/rvprof-fuzz-run.XXXXXX";
+
+static void remove_folder(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof command, "rm -rf %s", folder);
+	if (system(command) != 0)
+		perror(command);
+}
+
+static void make_folder(void)
+{
+	char path[128];
+
+	if (!mkdtemp(folder))
+		abort();
+	snprintf(path, sizeof path, "%s/" PROC_FOLDER, folder);
+	if (mkdir(path, 0700) != 0)
+		abort();
+	atexit(remove_folder);
+}
+
+static void put(const char *name, const struct folder_piece *piece, int absent)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	unlink(path);
+	if (absent)
+		return;
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, piece->bytes, piece->length) != (ssize_t)piece->length)
+		abort();
+	close(fd);
+}
+
+static void walk(struct rvp_run *run)
+{
+	for (size_t i = 0; i < run->process_count; i++) {
+		const struct rvp_process *process = &run->processes[i];
+
+		for (uint64_t node = 0; node < process->node_count + 2; node++)
+			for (const struct rvp_node *at = rvp_node_at(process, node); at;
+			     at = rvp_node_at(process, at->parent))
+				rvp_module_at(process, at->pc, process->begin_ns);
+	}
+}
+
+static void open_and_walk(void)
+{
+	struct rvp_run *run = NULL;
+	struct rvp_status status = rvp_run_open(&run, folder);
+
+	if (rvp_failed(status)) {
+		if (!status.error && !status.detail[0])
+			abort();
+		return;
+	}
+	walk(run);
+	struct rvp_analysis answer;
+
+	if (!rvp_failed(rvp_analyse(run, &(struct rvp_question){.series_rows = 20}, &answer)))
+		rvp_analysis_free(&answer);
+	rvp_run_close(run);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+	static int made;
+	struct folder_input input;
+
+	if (!made)
+		make_folder();
+	made = 1;
+	if (!folder_input_read(&input, bytes, length))
+		return 0;
+	put(RVP_TREE_FILE, &input.tree, input.flags & FOLDER_NO_TREE);
+	put(PROC_FOLDER "/" RVP_LOG_FILE, &input.log, input.flags & FOLDER_NO_LOG);
+	put(PROC_FOLDER "/" RVP_BUFFER_FILE, &input.buffers, input.flags & FOLDER_NO_BUFFERS);
+	open_and_walk();
+	folder_input_free(&input);
+	return 0;
+}
