@@ -126,14 +126,16 @@ static bool emit_code(struct rvp_thread *thread, uint32_t number, uint32_t paren
 static bool read_code(struct code *code)
 {
 	const struct rvp_python_layout *layout = &code->python->layout;
-	uint64_t at = code->address;
+	const char *at = (const char *)code->address;
 
-	return has_type(code->memory, at, code->python->code_type) &&
-	       rvp_memory_word(code->memory, at + layout->code_name, &code->name) &&
-	       rvp_memory_word(code->memory, at + layout->code_file, &code->file) &&
-	       rvp_memory_word(code->memory, at + layout->code_lines, &code->lines) &&
-	       rvp_memory_bytes(code->memory, at + layout->code_line, &code->first_line,
-				sizeof code->first_line);
+	if (code->address & 7 || !rvp_memory_has(code->memory, code->address, layout->code_bytes) ||
+	    *(const uint64_t *)(at + OBJECT_TYPE) != code->python->code_type)
+		return false;
+	code->name = *(const uint64_t *)(at + layout->code_name);
+	code->file = *(const uint64_t *)(at + layout->code_file);
+	code->lines = *(const uint64_t *)(at + layout->code_lines);
+	code->first_line = *(const uint32_t *)(at + layout->code_line);
+	return true;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t word, uint64_t odd)

@@ -38,13 +38,10 @@ static bool emit_python_node(struct rvp_thread *thread, uint32_t number, uint32_
 static struct rvp_path_tree tree = {.emit = emit_python_node};
 
 /* Before 3.11: a frame is an object of its own, and so is its C frame. */
-static bool read_object_frame(struct chain *chain, uint64_t at, struct frame *frame)
+static bool read_object_frame(const struct rvp_python_layout *layout, const char *at, struct frame *frame)
 {
-	const struct rvp_python_layout *layout = &chain->python->layout;
-	int32_t last;
+	int32_t last = *(const int32_t *)(at + layout->frame_at);
 
-	if (!rvp_memory_bytes(&chain->memory, at + layout->frame_at, &last, sizeof last))
-		return false;
 	frame->instruction = layout->version < 0x30a ? last : (int64_t)last * INSTRUCTION_BYTES;
 	frame->is_entry = true;
 	frame->is_complete = true;
@@ -57,41 +54,40 @@ static bool find_instruction(struct chain *chain, struct frame *frame, uint64_t 
 	const struct rvp_python_layout *layout = &chain->python->layout;
 	int32_t first;
 
-	if (!rvp_memory_bytes(&chain->memory, frame->code + layout->code_first, &first, sizeof first))
+	if (frame->code & 7 || !rvp_memory_has(&chain->memory, frame->code, layout->code_bytes))
 		return false;
+	first = *(const int32_t *)(frame->code + layout->code_first);
 	frame->instruction = (int64_t)(pointer - (frame->code + layout->code_adaptive));
 	frame->is_complete =
 	    frame->owner == OWNER_GENERATOR || frame->instruction >= (int64_t)first * INSTRUCTION_BYTES;
 	return true;
 }
 
-static bool read_interpreter_frame(struct chain *chain, uint64_t at, struct frame *frame)
+static bool read_interpreter_frame(struct chain *chain, const char *at, struct frame *frame)
 {
 	const struct rvp_python_layout *layout = &chain->python->layout;
-	uint64_t pointer;
 
-	if (!rvp_memory_bytes(&chain->memory, at + layout->frame_owner, &frame->owner, 1))
-		return false;
-	if (layout->frame_is_entry != RVP_PYTHON_NONE &&
-	    !rvp_memory_bytes(&chain->memory, at + layout->frame_is_entry, &frame->is_entry, 1))
-		return false;
+	frame->owner = *(const uint8_t *)(at + layout->frame_owner);
+	if (layout->frame_is_entry != RVP_PYTHON_NONE)
+		frame->is_entry = *(at + layout->frame_is_entry) != 0;
 	if (frame->owner >= OWNER_C_STACK) {
 		frame->is_entry = true; /* stands where C called; of the frame that it called */
 		return true;
 	}
-	return rvp_memory_word(&chain->memory, at + layout->frame_at, &pointer) &&
-	       find_instruction(chain, frame, pointer);
+	return find_instruction(chain, frame, *(const uint64_t *)(at + layout->frame_at));
 }
 
-static bool read_frame(struct chain *chain, uint64_t at, struct frame *frame)
+static bool read_frame(struct chain *chain, uint64_t address, struct frame *frame)
 {
 	const struct rvp_python_layout *layout = &chain->python->layout;
+	const char *at = (const char *)address;
 
 	*frame = (struct frame){0};
-	if (!rvp_memory_word(&chain->memory, at + layout->frame_previous, &frame->previous) ||
-	    !rvp_memory_word(&chain->memory, at + layout->frame_code, &frame->code))
+	if (address & 7 || !rvp_memory_has(&chain->memory, address, layout->frame_bytes))
 		return false;
-	return layout->frame_owner == RVP_PYTHON_NONE ? read_object_frame(chain, at, frame)
+	frame->previous = *(const uint64_t *)(at + layout->frame_previous);
+	frame->code = *(const uint64_t *)(at + layout->frame_code);
+	return layout->frame_owner == RVP_PYTHON_NONE ? read_object_frame(layout, at, frame)
 						      : read_interpreter_frame(chain, at, frame);
 }
 

@@ -144,8 +144,28 @@ static bool take_debug_offsets(uint64_t version, uint64_t runtime, struct rvp_me
 	return true;
 }
 
-bool rvp_python_layout_find(uint64_t version, uint64_t runtime, struct rvp_memory *memory,
-			    struct rvp_python_layout *layout)
+static void reach(uint16_t *bytes, uint16_t field)
+{
+	if (field != NONE && field + 8 > *bytes)
+		*bytes = (uint16_t)(field + 8);
+}
+
+static void measure(struct rvp_python_layout *layout)
+{
+	reach(&layout->frame_bytes, layout->frame_previous);
+	reach(&layout->frame_bytes, layout->frame_code);
+	reach(&layout->frame_bytes, layout->frame_at);
+	reach(&layout->frame_bytes, layout->frame_is_entry);
+	reach(&layout->frame_bytes, layout->frame_owner);
+	reach(&layout->code_bytes, layout->code_name);
+	reach(&layout->code_bytes, layout->code_file);
+	reach(&layout->code_bytes, layout->code_line);
+	reach(&layout->code_bytes, layout->code_lines);
+	reach(&layout->code_bytes, layout->code_first);
+}
+
+static bool find(uint64_t version, uint64_t runtime, struct rvp_memory *memory,
+		 struct rvp_python_layout *layout)
 {
 	if (version >> 16 == 0x30d)
 		return take_debug_offsets(version, runtime, memory, layout);
@@ -155,4 +175,13 @@ bool rvp_python_layout_find(uint64_t version, uint64_t runtime, struct rvp_memor
 			return true;
 		}
 	return false;
+}
+
+bool rvp_python_layout_find(uint64_t version, uint64_t runtime, struct rvp_memory *memory,
+			    struct rvp_python_layout *layout)
+{
+	if (!find(version, runtime, memory, layout))
+		return false;
+	measure(layout);
+	return true;
 }

@@ -37,6 +37,17 @@ bool rvp_memory_bytes(struct rvp_memory *memory, uint64_t address, void *to, uin
 /* Whether all of [address, address + length) can be read. */
 bool rvp_memory_is_readable(struct rvp_memory *memory, uint64_t address, uint64_t length);
 
+/* The same, inline where it lies on one page that is known. */
+static inline bool rvp_memory_has(struct rvp_memory *memory, uint64_t address, uint64_t length)
+{
+	uint64_t page = address / RVP_MEMORY_PAGE_BYTES;
+
+	if (page && memory->pages[page & (memory->page_count - 1)] == page &&
+	    address % RVP_MEMORY_PAGE_BYTES + length <= RVP_MEMORY_PAGE_BYTES)
+		return true;
+	return rvp_memory_is_readable(memory, address, length);
+}
+
 /* The walk stands at `sp` now: on the thread's own stack it reads directly from there on, on another not at
  * all. */
 static inline void rvp_memory_stand(struct rvp_memory *memory, uint64_t sp)
