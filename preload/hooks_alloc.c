@@ -63,7 +63,7 @@ static void *beside(void *block, uint64_t bytes, enum rvp_family family, uint64_
 
 void *malloc(size_t bytes)
 {
-	GIVE(rvp_real.malloc(bytes), bytes, RVP_FAMILY_MALLOC, 16);
+	GIVE(rvp_real_for(HERE())->malloc(bytes), bytes, RVP_FAMILY_MALLOC, 16);
 }
 
 void *calloc(size_t count, size_t each)
@@ -72,27 +72,27 @@ void *calloc(size_t count, size_t each)
 
 	if (__builtin_mul_overflow(count, each, &bytes))
 		bytes = SIZE_MAX; /* the real one refuses */
-	GIVE(rvp_real.calloc(count, each), bytes, RVP_FAMILY_CALLOC, 16);
+	GIVE(rvp_real_for(HERE())->calloc(count, each), bytes, RVP_FAMILY_CALLOC, 16);
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes)
 {
-	GIVE(rvp_real.aligned_alloc(alignment, bytes), bytes, RVP_FAMILY_ALIGNED_ALLOC, alignment);
+	GIVE(rvp_real_for(HERE())->aligned_alloc(alignment, bytes), bytes, RVP_FAMILY_ALIGNED_ALLOC, alignment);
 }
 
 void *memalign(size_t alignment, size_t bytes)
 {
-	GIVE(rvp_real.memalign(alignment, bytes), bytes, RVP_FAMILY_MEMALIGN, alignment);
+	GIVE(rvp_real_for(HERE())->memalign(alignment, bytes), bytes, RVP_FAMILY_MEMALIGN, alignment);
 }
 
 void *valloc(size_t bytes)
 {
-	GIVE(rvp_real.valloc(bytes), bytes, RVP_FAMILY_VALLOC, 4096);
+	GIVE(rvp_real_for(HERE())->valloc(bytes), bytes, RVP_FAMILY_VALLOC, 4096);
 }
 
 void *pvalloc(size_t bytes)
 {
-	GIVE(rvp_real.pvalloc(bytes), bytes, RVP_FAMILY_PVALLOC, 4096);
+	GIVE(rvp_real_for(HERE())->pvalloc(bytes), bytes, RVP_FAMILY_PVALLOC, 4096);
 }
 
 static int bootstrap_memalign(void **out, size_t alignment, size_t bytes)
@@ -119,7 +119,7 @@ int posix_memalign(void **out, size_t alignment, size_t bytes)
 		return bootstrap_memalign(out, alignment, bytes);
 	if (thread)
 		rvp_local.phase = RVP_REAL;
-	result = rvp_real.posix_memalign(out, alignment, bytes);
+	result = rvp_real_for(HERE())->posix_memalign(out, alignment, bytes);
 	if (thread)
 		given(thread, result == 0 ? *out : NULL, bytes, RVP_FAMILY_POSIX_MEMALIGN, RVP_CALLER());
 	else
@@ -140,14 +140,14 @@ static inline void give_back(void *block, enum rvp_family family, uint64_t pc)
 		rvp_on_free(thread, block, rvp_real.malloc_usable_size(block), family);
 		errno = error;
 		rvp_local.phase = RVP_REAL;
-		rvp_real.free(block);
+		rvp_real_for(pc)->free(block);
 		rvp_local.phase = RVP_OURS;
 		error = errno;
 		rvp_leave(thread);
 	} else if (rvp_real_ready()) {
 		rvp_beside_free(block, rvp_real.malloc_usable_size(block), family, pc);
 		errno = error;
-		rvp_real.free(block);
+		rvp_real_for(pc)->free(block);
 		return;
 	}
 	errno = error;
@@ -175,7 +175,7 @@ void free_aligned_sized(void *block, size_t alignment, size_t bytes)
 static void *leave_bootstrap(void *block, size_t bytes, enum rvp_family family, uint64_t pc)
 {
 	size_t old = rvp_bootstrap_size(block);
-	void *to = rvp_real_ready() ? rvp_real.malloc(bytes) : rvp_bootstrap_alloc(16, bytes);
+	void *to = rvp_real_ready() ? rvp_real_for(pc)->malloc(bytes) : rvp_bootstrap_alloc(16, bytes);
 
 	if (to)
 		memcpy(to, block, old < bytes ? old : bytes);
@@ -185,7 +185,7 @@ static void *leave_bootstrap(void *block, size_t bytes, enum rvp_family family, 
 static void *move_beside(void *block, size_t bytes, enum rvp_family family, uint64_t pc)
 {
 	size_t usable = rvp_real.malloc_usable_size(block);
-	void *to = rvp_real.realloc(block, bytes);
+	void *to = rvp_real_for(pc)->realloc(block, bytes);
 	int error = errno;
 
 	if (to || bytes == 0)
@@ -203,7 +203,7 @@ static void *move(struct rvp_thread *thread, void *block, size_t bytes, enum rvp
 
 	errno = error;
 	rvp_local.phase = RVP_REAL;
-	to = rvp_real.realloc(block, bytes);
+	to = rvp_real_for(caller.pc)->realloc(block, bytes);
 	rvp_local.phase = RVP_OURS;
 	error = errno;
 	if (to || bytes == 0) /* glibc gives a block back that is resized to nothing */
@@ -230,7 +230,7 @@ static inline void *resize(void *block, size_t bytes, enum rvp_family family, st
 		return move_beside(block, bytes, family, caller.pc);
 	if (thread)
 		rvp_local.phase = RVP_REAL;
-	void *to = rvp_real.realloc(NULL, bytes);
+	void *to = rvp_real_for(caller.pc)->realloc(NULL, bytes);
 
 	return thread ? given(thread, to, bytes, family, caller) : beside(to, bytes, family, caller.pc);
 }

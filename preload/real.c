@@ -4,15 +4,20 @@
  *
  * What libc surely has is looked up first, and allocates nothing. Then the table is in use: a look-up that
  * misses makes an error text by malloc, which may be an allocator in front of us, whose mmap or syscall comes
- * to our hooks. */
+ * to our hooks.
+ *
+ * An allocator that stands before us may be one that hands on to the next, which is us: what it calls, by the
+ * address of the call, goes to the one behind us. */
 #include "preload/real.h"
+
+#include "preload/fronts.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
 
-struct rvp_real rvp_real;
+struct rvp_real rvp_real, rvp_real_behind;
 static atomic_bool filled;
 /* volatile: dlsym is declared `leaf`, the compiler need not think that it comes back here. */
 static __thread volatile bool looking __attribute__((tls_model("initial-exec")));
@@ -60,15 +65,16 @@ bool rvp_real_is_our_code(const void *code)
 	return (const char *)code >= __ehdr_start && (const char *)code < _end;
 }
 
-/* A program that takes a function's address without being position-independent makes its own PLT stub that address
- * (Debian's python3 does for malloc): a symbol with an address that no section holds. The stub leads to whoever stands
- * first, that is to us. */
+/* A program that takes a function's address without being position-independent makes its own PLT stub that
+ * address (Debian's python3 does for malloc): a symbol with an address that no section holds. The stub leads
+ * to whoever stands first, that is to us. */
 static bool is_stub(const void *code)
 {
 	const ElfW(Sym) *symbol = NULL;
 	Dl_info info;
 
-	return dladdr1(code, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol && symbol->st_shndx == SHN_UNDEF;
+	return dladdr1(code, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+	       symbol->st_shndx == SHN_UNDEF;
 }
 
 static bool is_anothers(const void *code)
@@ -76,27 +82,43 @@ static bool is_anothers(const void *code)
 	return code && !rvp_real_is_our_code(code) && !is_stub(code);
 }
 
-static void *find(const char *name)
+static void look_behind(struct rvp_real *found)
 {
-	void *first = dlsym(RTLD_DEFAULT, name);
+	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (rows[i].need == NEEDED)
+			*(void **)((char *)found + rows[i].offset) = dlsym(RTLD_NEXT, rows[i].name);
+}
 
-	return is_anothers(first) ? first : dlsym(RTLD_NEXT, name);
+/* The malloc family of a library that stands before us; what it has not is looked for behind us. */
+static void look_ahead(struct rvp_real *found)
+{
+	void *first;
+
+#define LOOK(name)                          \
+	first = dlsym(RTLD_DEFAULT, #name); \
+	if (is_anothers(first))             \
+		*(void **)(void *)&found->name = first;
+	RVP_FRONTS(LOOK)
+	LOOK(malloc_usable_size)
+#undef LOOK
 }
 
 static void look(void)
 {
 	struct rvp_real found = {0};
-	struct module_range range = {0};
+	struct module_range range = {.code = (uintptr_t)dlsym(RTLD_DEFAULT, "malloc")};
 
-	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (rows[i].need == NEEDED)
-			*(void **)((char *)&found + rows[i].offset) = find(rows[i].name);
+	look_behind(&found);
+	dl_iterate_phdr(find_module, &range);
+	found.is_in_program = range.is_program && is_anothers((void *)range.code);
+	found.is_shadowed = !range.is_program && is_anothers((void *)range.code);
+	rvp_real_behind = found;
+	if (found.is_shadowed)
+		look_ahead(&found);
 	range.code = (uintptr_t)found.malloc;
 	dl_iterate_phdr(find_module, &range);
 	found.allocator_low = range.low;
 	found.allocator_high = range.high;
-	found.is_in_program = range.is_program;
-	found.is_shadowed = !range.is_program && is_anothers(dlsym(RTLD_DEFAULT, "malloc"));
 	rvp_real = found;
 	atomic_store_explicit(&filled, true, memory_order_release);
 }

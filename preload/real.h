@@ -26,6 +26,18 @@ struct rvp_real {
 	uintptr_t allocator_low, allocator_high; /* where the code of the real malloc's module lies */
 };
 extern struct rvp_real rvp_real __attribute__((visibility("hidden")));
+/* The same of those behind us alone. */
+extern struct rvp_real rvp_real_behind __attribute__((visibility("hidden")));
+
+/* The malloc family for a call from `pc`: one from inside an allocator that stands before us must not come
+ * back to it. */
+static inline const struct rvp_real *rvp_real_for(uintptr_t pc)
+{
+	return __builtin_expect(rvp_real.is_shadowed, 0) && pc >= rvp_real.allocator_low &&
+		       pc < rvp_real.allocator_high
+		   ? &rvp_real_behind
+		   : &rvp_real;
+}
 
 /* True once the table is filled. Fills it at the first call; false while this very thread is filling it. */
 bool rvp_real_ready(void);

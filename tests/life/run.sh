@@ -5,7 +5,7 @@
 # had to stop; and the run's raw files say what the program counted itself (life_check), in full and in sampled mode.
 #
 # Usage: run.sh [--quick] [-v] [--group programs|surroundings|storm|kills] LIBRARY BIN_FOLDER [CASE..]
-#   BIN_FOLDER has life, life_check, kills, kill_loop, storm, storm_check, exceptions, asan, plugin.so, plugin2.so
+#   BIN_FOLDER has life, life_check, kills, kill_loop, storm, exceptions, asan, plugin.so, plugin2.so, forward.so
 # Prints "ok NAME", "not ok NAME: why" or "skip NAME: why" a case, and a last line "N passed, N failed, N skipped".
 # Keeps the files of a failed case below $RVP_KEEP, if that is set.
 quick= verbose= group=
@@ -187,6 +187,15 @@ for allocator in jemalloc.so.2 mimalloc.so.2 tcmalloc_minimal.so.4; do
 		preload=
 	done
 done
+
+# One that only counts and hands on to the next, as another profiler does.
+if has "$bin/forward.so" forwarder; then
+	for order in before after; do
+		if [ $order = before ]; then preload="$bin/forward.so $library"; else preload="$library $bin/forward.so"; fi
+		same_case "forwarder-$order" sh -c "'$bin/exceptions'; python3 -c 'print(sum(range(1000)))'"
+		preload=
+	done
+fi
 
 # The end of a program is the end of its pipe: nothing of ours may hold it open.
 wanted pipe-end && {
