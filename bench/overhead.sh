@@ -1,0 +1,151 @@
+#!/bin/sh
+# overhead.sh: what it costs a program to be recorded, beside heaptrack in the same run.
+#
+# Variants are interleaved, so that a busy machine hits all of them alike; a number is the median of the rounds. The
+# variant "bare again" is bare a second time: what it differs by is the noise of this very table (A/A).
+#   micro  ns a malloc/free pair: 1 and 2 threads, 10 and 30 frames, one call path or 16 in random order
+#   real   seconds of python3 json (PYTHONMALLOC=malloc), gcc on one unit, sqlite3
+#   memory our own: RSS with us less RSS without, against 16 MiB + 1 % of the heap + 80 KiB a live thread
+# Usage: overhead.sh LIBRARY OVERHEAD_PAIRS [ROUNDS [micro|real|memory ..]]   prints Markdown
+library=$(realpath "$1") pairs_program=$(realpath "$2") rounds=${3:-5}
+[ -f "$library" ] && [ -x "$pairs_program" ] || {
+	echo "usage: overhead.sh LIBRARY OVERHEAD_PAIRS [ROUNDS [micro|real|memory ..]]" >&2
+	exit 2
+}
+shift 2
+[ $# = 0 ] || shift
+parts=${*:-micro real memory}
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/rvprof-bench.XXXXXX") || exit 2
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+cd "$scratch" || exit 2
+variants="bare again sampled full"
+if command -v heaptrack >/dev/null; then variants="$variants heaptrack heaptrack-raw"; fi
+
+# Runs words as a variant; what it writes is taken away afterwards, outside of what is measured.
+as() { # variant, words..
+	variant=$1
+	shift
+	case $variant in
+	bare | again) "$@" ;;
+	sampled | full)
+		LD_PRELOAD=$library RVPROF_MODE=$variant RVPROF_OUTPUT=$scratch/run RVPROF_FINALIZE=0 RVPROF_MAX_LOG=8GiB "$@"
+		;;
+	heaptrack) heaptrack -o "$scratch/ht" "$@" 2>/dev/null | grep -v '^heaptrack\|^starting\|^  \|^$' ;;
+	heaptrack-raw) heaptrack --raw -o "$scratch/ht" "$@" 2>/dev/null | grep -v '^heaptrack\|^starting\|^  \|^$' ;;
+	esac
+}
+clean() { rm -rf "$scratch/run"* "$scratch"/ht*; }
+median() { sort -n "$1" | awk '{ v[NR] = $1 } END { if (NR) print (NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2) }'; }
+seconds() { date +%s.%N; }
+
+# A row of the table: medians, and the factor to bare.
+row() { # title, format of a number
+	printf '| %s |' "$1"
+	bare=$(median "$scratch/n.bare")
+	for variant in $variants; do
+		value=$(median "$scratch/n.$variant")
+		[ -n "$value" ] && awk -v v="$value" -v b="$bare" -v f="$2" 'BEGIN { printf " " f " (%.2fx) |", v, b > 0 ? v / b : 0 }'
+		[ -n "$value" ] || printf ' - |'
+	done
+	echo
+	rm -f "$scratch"/n.*
+}
+header() {
+	printf '\n| %s |' "$1"
+	for variant in $variants; do
+		case $variant in
+		again) printf ' bare again (A/A) |' ;;
+		sampled) printf ' ours, default |' ;;
+		full) printf ' ours, full |' ;;
+		heaptrack-raw) printf ' heaptrack --raw |' ;;
+		*) printf ' %s |' "$variant" ;;
+		esac
+	done
+	printf '\n| --- |'
+	for variant in $variants; do printf ' --- |'; done
+	echo
+}
+
+micro() {
+	header "ns a pair: threads, frames, paths"
+	for threads in 1 2; do
+		for depth in 10 30; do
+			for paths in 1 16; do
+				for round in $(seq "$rounds"); do
+					for variant in $variants; do
+						as "$variant" "$pairs_program" $threads $depth $paths 1000000 | grep -E '^[0-9.]+$' \
+							>>"$scratch/n.$variant"
+						clean
+					done
+				done
+				row "$threads, $depth, $paths" %.0f
+			done
+		done
+	done
+}
+
+# Wall seconds of words under each variant, until the command is back.
+timed() { # title, words..
+	title=$1
+	shift
+	for round in $(seq "$rounds"); do
+		for variant in $variants; do
+			start=$(seconds)
+			as "$variant" "$@" >/dev/null 2>&1
+			awk -v a="$start" -v b="$(seconds)" 'BEGIN { print b - a }' >>"$scratch/n.$variant"
+			clean
+		done
+	done
+	row "$title" %.2f
+}
+make_unit() {
+	echo 'static unsigned t;'
+	awk 'BEGIN { for (i = 0; i < 4000; i++) printf "int f%d(int a) { struct { int x[%d]; } s = {{0}}; for (int i = 0; i < a; i++) s.x[i %% %d] += i * %d; t += s.x[0]; return s.x[a %% %d]; }\n", i, i % 9 + 2, i % 9 + 2, i, i % 9 + 2 }'
+	echo 'unsigned get(void) { return t; }'
+}
+real() {
+	header "seconds"
+	command -v python3 >/dev/null && PYTHONMALLOC=malloc timed "python3 json" "$(command -v /usr/bin/python3 || command -v python3)" -c '
+import json
+data = [{"id": i, "name": "name %d" % i, "values": list(range(i % 20))} for i in range(40000)]
+for _ in range(5):
+    json.loads(json.dumps(data))'
+	make_unit >"$scratch/unit.c"
+	command -v gcc >/dev/null && timed "gcc -O2, one unit" gcc -O2 -c "$scratch/unit.c" -o "$scratch/unit.o"
+	command -v sqlite3 >/dev/null && timed "sqlite3" sqlite3 :memory: "
+create table t(a integer primary key, b text);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 400000)
+insert into t select i, 'row ' || (i * 7919 % 100003) from n;
+create index x on t(b); select count(*) from (select b, count(*) c from t group by b having c > 2);"
+}
+
+memory() {
+	printf '\n| peak RSS, MiB | bare | ours, default | ours, full | bar of our own |\n| --- | --- | --- | --- | --- |\n'
+	for threads in 1 16; do
+		printf '| pairs, %s threads |' $threads
+		for variant in bare sampled full; do
+			kib=$(peak "$variant" "$pairs_program" $threads 10 16 200000)
+			printf ' %s |' "$(awk -v k="$kib" 'BEGIN { printf "%.1f", k / 1024 }')"
+			clean
+		done
+		awk -v t=$threads 'BEGIN { printf " %.1f |\n", 16 + 80 * t / 1024 }'
+	done
+}
+# Peak RSS in KiB of the words under a variant.
+peak() { # variant, words..
+	variant=$1
+	shift
+	as "$variant" "$time_program" -f %M -o "$scratch/peak" "$@" >/dev/null 2>&1
+	cat "$scratch/peak"
+}
+time_program=$(command -v /usr/bin/time)
+
+echo "$(uname -m), $(nproc) processors, $(sed -n 's/^model name[^:]*: //p;T;q' /proc/cpuinfo | head -n 1), load $(cut -d' ' -f1 /proc/loadavg), medians of $rounds"
+for part in $parts; do
+	case $part in
+	micro) micro ;;
+	real) real ;;
+	memory) if [ -n "$time_program" ]; then memory; else echo "(no /usr/bin/time: our memory is not measured)"; fi ;;
+	esac
+done
