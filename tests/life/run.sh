@@ -5,7 +5,7 @@
 # had to stop; and the run's raw files say what the program counted itself (life_check), in full and in sampled mode.
 #
 # Usage: run.sh [--quick] [-v] [--group programs|surroundings|storm|kills] LIBRARY BIN_FOLDER [CASE..]
-#   BIN_FOLDER has life, life_check, kills, kill_loop, storm, exceptions, asan, plugin.so, plugin2.so, forward.so
+#   BIN_FOLDER has life, life_check, kills, kill_loop, storm, day, exceptions, asan, plugin.so, plugin2.so, forward.so
 # Prints "ok NAME", "not ok NAME: why" or "skip NAME: why" a case, and a last line "N passed, N failed, N skipped".
 # Keeps the files of a failed case below $RVP_KEEP, if that is set.
 quick= verbose= group=
@@ -251,6 +251,24 @@ if wanted pid-1; then
 	else
 		skip pid-1 "no right to make a PID namespace"
 	fi
+fi
+
+# A day of a server at 10,000 recorded events a second is 864 million; a 64th of them against a 64th of the default bound.
+# The log stays below the bound, and the totals stay exact.
+if wanted day; then
+	events=13500000 bound=16
+	[ -z "$quick" ] || events=1350000 bound=2
+	observe bare "$bin/day" $events
+	settings="RVPROF_MAX_LOG=${bound}MiB"
+	limit_s=200 observe_ours sampled "$bin/day" $events
+	settings=
+	why=$(difference)
+	[ -n "$why" ] || why=$(check_counts exact)
+	bytes=$(cat "$scratch"/run/proc.*/log.rvl | wc -c)
+	[ -n "$why" ] || [ "$bytes" -le $((bound << 20)) ] || why="$bytes bytes of log, more than $bound MiB"
+	# It must have met the bound, else this shows nothing.
+	[ -n "$why" ] || [ "$bytes" -ge $((bound << 19)) ] || why="only $bytes bytes of log"
+	if [ -n "$why" ]; then fail day "$why"; else pass day && echo "    $events events, $bytes bytes of log"; fi
 fi
 
 # ---- storm: random programs from seeds, as many as the time allows ----
