@@ -240,7 +240,7 @@ static pid_t start_child(const struct scene *scene, const struct variant *varian
 /* Moves the child by one instruction: false when it is gone. */
 static bool step(pid_t child)
 {
-	int status;
+	int status = 0;
 
 	if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) != 0 || waitpid(child, &status, 0) != child)
 		die("step");
