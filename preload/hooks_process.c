@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hooks_process.c: how processes begin and end: fork, exec, spawn, _exit; and what changes names, code and rights:
- * pthread_setname_np, prctl, syscall, dlclose.
+/* hooks_process.c: how processes begin and end: fork, exec, spawn, _exit; and what changes names, code and
+ * rights: pthread_setname_np, prctl, syscall, dlclose.
  *
  * vfork is never wrapped: its child returns through our frame. A child of vfork is recorded as its parent
  * (process.h, P2), so its exec must not end the parent's records.
@@ -26,10 +26,11 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#pragma GCC visibility push(default) /* what this file defines and exports.map names is the library's face */
+#pragma GCC visibility push(default) /* what this file defines and exports.map names is the library's face \
+				      */
 
-/* Tells the log of a child, if there is a log. The stamp is from before the call: later events of the parent are no
- * matter of the child's. */
+/* Tells the log of a child, if there is a log. The stamp is from before the call: later events of the parent
+ * are no matter of the child's. */
 static void tell_fork(uint64_t stamp, pid_t child)
 {
 	struct rvp_thread *thread = rvp_enter();
@@ -39,8 +40,19 @@ static void tell_fork(uint64_t stamp, pid_t child)
 	if (stamp < thread->last_stamp)
 		stamp = thread->last_stamp;
 	if (rvp_process.buffers && rvp_folder_give_slot(thread))
-		RVP_EMIT(thread, FORK, 0, .stamp = stamp, .child_pid = (uint64_t)child, .how = RVP_BIRTH_FORK);
+		RVP_EMIT(thread, FORK, 0, .stamp = stamp, .child_pid = (uint64_t)child,
+			 .how = RVP_BIRTH_FORK);
 	rvp_leave(thread);
+}
+
+/* The child takes its place in the table of processes now: its parent may end, and must not seem to be the
+ * last. */
+static void make_at_home(void)
+{
+	struct rvp_thread *thread = rvp_enter();
+
+	if (thread)
+		rvp_leave(thread);
 }
 
 pid_t fork(void)
@@ -56,6 +68,8 @@ pid_t fork(void)
 	error = errno;
 	if (child > 0)
 		tell_fork(stamp, child);
+	if (child == 0)
+		make_at_home();
 	errno = error;
 	return child;
 }
@@ -63,7 +77,8 @@ pid_t fork(void)
 /* A child by fork that called no hook yet has nothing to tell before its exec. */
 static bool has_something_to_tell(void)
 {
-	return atomic_load(&rvp_process.state) == RVP_READY && atomic_load(rvp_alive) && !rvp_process_is_vfork_child();
+	return atomic_load(&rvp_process.state) == RVP_READY && atomic_load(rvp_alive) &&
+	       !rvp_process_is_vfork_child();
 }
 
 static void before_exec(const char *path, char *const *environment)
@@ -92,7 +107,8 @@ static int after_exec(int result)
 	if (thread) {
 		rvp_finish_replaced(false);
 		if (thread->slot)
-			RVP_EMIT(thread, EXEC_FAILED, 0, .stamp = rvp_event_stamp(thread), .error = (uint64_t)error);
+			RVP_EMIT(thread, EXEC_FAILED, 0, .stamp = rvp_event_stamp(thread),
+				 .error = (uint64_t)error);
 		rvp_leave(thread);
 	}
 	errno = error;
@@ -105,12 +121,12 @@ static int no_real(void)
 	return -1;
 }
 
-#define REPLACE(path, environment, call)                                                                     \
-	do {                                                                                                 \
-		if (!rvp_real_ready())                                                                       \
-			return no_real();                                                                    \
-		before_exec(path, environment);                                                              \
-		return after_exec(call);                                                                     \
+#define REPLACE(path, environment, call)        \
+	do {                                    \
+		if (!rvp_real_ready())          \
+			return no_real();       \
+		before_exec(path, environment); \
+		return after_exec(call);        \
 	} while (0)
 
 int execve(const char *path, char *const *arguments, char *const *environment)
@@ -148,18 +164,18 @@ static size_t count_words(va_list words)
 }
 
 /* The words of execl and its kin as an array on this stack, and `rest` behind them. */
-#define COLLECT(first, vector)                                                                               \
-	va_list words, again;                                                                                \
-	va_start(words, first);                                                                              \
-	va_copy(again, words);                                                                               \
-	const char *first_word = first;                                                                      \
-	__asm__("" : "+r"(first_word)); /* declared non-null by libc, and yet NULL in the wild */            \
-	size_t count = first_word ? count_words(again) : 0;                                                  \
-	va_end(again);                                                                                       \
-	char *vector[count + 1];                                                                             \
-	vector[0] = (char *)(uintptr_t)first_word;                                                           \
-	for (size_t i = 1; i <= count; i++)                                                                  \
-		vector[i] = va_arg(words, char *)
+#define COLLECT(first, vector)                                                                    \
+	va_list words, again;                                                                     \
+	va_start(words, first);                                                                   \
+	va_copy(again, words);                                                                    \
+	const char *first_word = first;                                                           \
+	__asm__("" : "+r"(first_word)); /* declared non-null by libc, and yet NULL in the wild */ \
+	size_t count = first_word ? count_words(again) : 0;                                       \
+	va_end(again);                                                                            \
+	char *vector[count + 1];                                                                  \
+	vector[0] = (char *)(uintptr_t)first_word;                                                \
+	for (size_t i = 1; i <= count; i++)                                                       \
+	vector[i] = va_arg(words, char *)
 
 int execl(const char *path, const char *first, ...)
 {
@@ -232,8 +248,8 @@ int pthread_setname_np(pthread_t self, const char *name)
 		uint32_t tid = rvp_threads_tid((uint64_t)self);
 
 		if (tid && thread->slot)
-			RVP_EMIT(thread, THREAD_NAME, strlen(name), .stamp = rvp_event_stamp(thread), .tid = tid,
-				 .name = {.bytes = name, .length = strlen(name)});
+			RVP_EMIT(thread, THREAD_NAME, strlen(name), .stamp = rvp_event_stamp(thread),
+				 .tid = tid, .name = {.bytes = name, .length = strlen(name)});
 		rvp_leave(thread);
 	}
 	return result;

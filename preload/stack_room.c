@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* stack_room.c: see stack_room.h.
  *
- * pthread_getattr_np would tell, but it allocates, and takes a lock that its caller may hold. So the stack is asked
- * by touch: a page that can be read by process_vm_readv can be used, a guard page cannot. The main thread's stack
- * grows as it is used; its bound is RLIMIT_STACK.
+ * pthread_getattr_np would tell, but it allocates, and takes a lock that its caller may hold. So the stack is
+ * asked by touch: a page that can be read by process_vm_readv can be used, a guard page cannot. The main
+ * thread's stack grows as it is used; its bound is RLIMIT_STACK.
  */
 #include "preload/stack_room.h"
 
 #include "preload/process.h"
 #include "preload/sys.h"
 
-enum { LOOK_AHEAD = 48 * 1024 };
+enum { PAGE_BYTES = 4096, GAP_MAX_BYTES = 1 << 20 };
 
 static bool can_read(uint64_t address)
 {
@@ -19,28 +19,38 @@ static bool can_read(uint64_t address)
 	return rvp_sys_peek((int)rvp_process.pid, (void *)address, &byte, 1) == 1;
 }
 
-static bool find_low(struct rvp_thread *thread, uint64_t here, bool is_own)
+/* Whether every page of [low, high) can be read. */
+static bool can_read_all(uint64_t low, uint64_t high)
 {
-	uint64_t need = here - RVP_WALK_STACK_BYTES;
+	for (uint64_t page = low & ~(uint64_t)(PAGE_BYTES - 1); page < high; page += PAGE_BYTES)
+		if (!can_read(page))
+			return false;
+	return true;
+}
 
-	if (rvp_process_is_vfork_child() || !can_read(need) || !can_read(here - RVP_WALK_STACK_BYTES / 2))
+/* Whether the stack that is known to be the thread's own reaches down to `need` without a gap: a coroutine's
+ * stack may lie below it, with a guard page between. What was found is kept. */
+static bool reach_down(struct rvp_thread *thread, uint64_t need)
+{
+	if (need >= thread->stack_low || thread->stack_low - need > GAP_MAX_BYTES ||
+	    !can_read_all(need, thread->stack_low))
 		return false;
-	if (is_own)
-		thread->stack_low = can_read(need - LOOK_AHEAD) && can_read(need - LOOK_AHEAD / 2) ? need - LOOK_AHEAD
-												  : need;
+	thread->stack_low = need & ~(uint64_t)(PAGE_BYTES - 1);
 	return true;
 }
 
 bool rvp_stack_has_room(struct rvp_thread *thread)
 {
-	uint64_t here = (uint64_t)__builtin_frame_address(0);
-	bool is_own = here < thread->stack_high && here + (1u << 30) > thread->stack_high;
+	uint64_t here = (uint64_t)__builtin_frame_address(0), need = here - RVP_WALK_STACK_BYTES;
+	bool is_above_low = here < thread->stack_high && here >= thread->stack_low;
 
-	if (is_own && here >= thread->stack_low + RVP_WALK_STACK_BYTES)
+	if (is_above_low && need >= thread->stack_low)
 		return true;
-	if (atomic_load_explicit(&rvp_process.locked, memory_order_relaxed))
+	if (atomic_load_explicit(&rvp_process.locked, memory_order_relaxed) || rvp_process_is_vfork_child())
 		return false;
-	if (thread->stack_high == rvp_process.main_stack_high && is_own)
-		return false;
-	return find_low(thread, here, is_own);
+	if (thread->stack_high == rvp_process.main_stack_high && is_above_low)
+		return false; /* the main thread's lowest page by its limit, not by touch */
+	if (here < thread->stack_high && reach_down(thread, need))
+		return true;
+	return can_read_all(need, here);
 }
