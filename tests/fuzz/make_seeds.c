@@ -31,15 +31,20 @@ static void put_file(const char *folder, const char *name, const void *bytes, si
 	}
 }
 
+static uint64_t next(uint64_t *number)
+{
+	return (*number)++;
+}
+
 /* One record of every kind, with numbers that name their field. */
 static uint8_t *put_all_kinds(uint8_t *at, uint64_t start)
 {
 	struct rvp_delta delta = {0};
 	uint64_t number = start;
 
-#define FILL_U(field)           .field = number++ % 5,
-#define FILL_T(field)           .field = 1000000 + number++ * 1000,
-#define FILL_A(field)           .field = 0x7f0000000000 + number++ * 4096,
+#define FILL_U(field)           .field = next(&number) % 5,
+#define FILL_T(field)           .field = 1000000 + next(&number) * 1000,
+#define FILL_A(field)           .field = 0x7f0000000000 + next(&number) * 4096,
 #define FILL_S(field)           .field = 1,
 #define FILL_P(field)           .field = 1,
 #define FILL_X(field)           .field = {"seed", 4},
