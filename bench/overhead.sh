@@ -7,6 +7,7 @@
 #   real   seconds of python3 json (PYTHONMALLOC=malloc), gcc on one unit, sqlite3
 #   memory our own: RSS with us less RSS without, against 16 MiB + 1 % of the heap + 80 KiB a live thread
 # Usage: overhead.sh LIBRARY OVERHEAD_PAIRS [ROUNDS [micro|real|memory ..]]   prints Markdown
+#   PAIRS (default 1000000): how many pairs a run of micro makes
 library=$(realpath "$1") pairs_program=$(realpath "$2") rounds=${3:-5}
 [ -f "$library" ] && [ -x "$pairs_program" ] || {
 	echo "usage: overhead.sh LIBRARY OVERHEAD_PAIRS [ROUNDS [micro|real|memory ..]]" >&2
@@ -74,7 +75,7 @@ micro() {
 			for paths in 1 16; do
 				for round in $(seq "$rounds"); do
 					for variant in $variants; do
-						as "$variant" "$pairs_program" $threads $depth $paths 1000000 | grep -E '^[0-9.]+$' \
+						as "$variant" "$pairs_program" $threads $depth $paths "${PAIRS:-1000000}" | grep -E '^[0-9.]+$' \
 							>>"$scratch/n.$variant"
 						clean
 					done

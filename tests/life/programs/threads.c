@@ -4,6 +4,7 @@
 
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -217,16 +218,18 @@ static int coroutines(void)
 	return 0;
 }
 
+enum { CROSSING = 20000 };
+
 static void *give;
 
 static void *free_given(void *argument)
 {
 	(void)argument;
-	for (int done = 0; done < 20000; done++) {
+	for (int done = 0; done < CROSSING; done++) {
 		void *block;
 
 		while (!(block = __atomic_exchange_n(&give, NULL, __ATOMIC_ACQ_REL)))
-			;
+			sched_yield();
 		free(block);
 	}
 	return NULL;
@@ -239,15 +242,17 @@ static int blocks_cross_threads(void)
 
 	if (pthread_create(&thread, NULL, free_given, NULL) != 0)
 		return 96;
-	for (int i = 0; i < 20000; i++) {
+	for (int i = 0; i < CROSSING; i++) {
 		void *block = malloc((size_t)(i % 500)), *none = NULL;
 
-		while (
-		    !__atomic_compare_exchange_n(&give, &none, block, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		while (!__atomic_compare_exchange_n(&give, &none, block, 0, __ATOMIC_ACQ_REL,
+						    __ATOMIC_RELAXED)) {
 			none = NULL;
+			sched_yield();
+		}
 	}
 	pthread_join(thread, NULL);
-	say("20000 blocks\n");
+	say("%d blocks\n", CROSSING);
 	return 0;
 }
 
