@@ -46,7 +46,7 @@ row() { # title, format of a number
 	bare=$(median "$scratch/n.bare")
 	for variant in $variants; do
 		value=$(median "$scratch/n.$variant")
-		[ -n "$value" ] && awk -v v="$value" -v b="$bare" -v f="$2" 'BEGIN { printf " " f " (%.2fx) |", v, b > 0 ? v / b : 0 }'
+		[ -n "$value" ] && awk -v v="$value" -v b="$bare" -v f="$2" 'BEGIN { printf " " f " (%.2fx) |", v, (b > 0 ? v / b : 0) }'
 		[ -n "$value" ] || printf ' - |'
 	done
 	echo
