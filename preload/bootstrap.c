@@ -31,8 +31,9 @@ void *rvp_bootstrap_alloc(size_t alignment, size_t bytes)
 	if (alignment < HEAD_BYTES)
 		alignment = HEAD_BYTES;
 	do {
+		/* No wrap: `from` is below the arena's size, `alignment` at most half of size_t's range. */
 		begin = (from + HEAD_BYTES + alignment - 1) & ~(alignment - 1);
-		if (begin < from || begin > sizeof arena || bytes > sizeof arena - begin) {
+		if (begin > sizeof arena || bytes > sizeof arena - begin) {
 			errno = ENOMEM;
 			return NULL;
 		}

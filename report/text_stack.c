@@ -22,8 +22,11 @@ static bool has_python(const struct rvp_frame_list *stack)
 /* Code of the interpreter itself: python3.11, libpython3.11.so.1.0. */
 static bool is_interpreter(const struct rvp_frame *frame)
 {
-	const char *name = frame->module ? rvp_symbols_base_name(frame->module) : "";
+	const char *name;
 
+	if (!frame->module)
+		return false;
+	name = rvp_symbols_base_name(frame->module);
 	return !strncmp(name, "python", 6) || !strncmp(name, "libpython", 9);
 }
 

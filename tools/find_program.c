@@ -51,7 +51,8 @@ int rvp_find_program(const char *word, char *path)
 	return worst;
 }
 
-int rvp_find_own_folder(char *path)
+/* The folder that this very program lies in: 0 or an errno. */
+static int find_own_folder(char path[static RVP_PROGRAM_PATH_BYTES])
 {
 	ssize_t length = readlink("/proc/self/exe", path, RVP_PROGRAM_PATH_BYTES - 1);
 
@@ -73,7 +74,7 @@ int rvp_find_library(char *path)
 					     "../lib",
 					     "."};
 	char folder[RVP_PROGRAM_PATH_BYTES], wanted[2 * RVP_PROGRAM_PATH_BYTES], real[PATH_MAX];
-	int failed = rvp_find_own_folder(folder);
+	int failed = find_own_folder(folder);
 
 	for (size_t i = 0; !failed && i < sizeof places / sizeof *places; i++) {
 		snprintf(wanted, sizeof wanted, "%s/%s/" LIBRARY, folder, places[i]);

@@ -9,8 +9,7 @@ enum { RVP_PROGRAM_PATH_BYTES = 4096 };
  * executed). */
 int rvp_find_program(const char *word, char *path);
 
-/* The folder that `rvprof` itself lies in, and librvprof.so's absolute path beside it; 0 or an errno. */
-int rvp_find_own_folder(char *path);
+/* librvprof.so's absolute path, beside `rvprof` itself; 0 or an errno. */
 int rvp_find_library(char *path);
 
 #endif
