@@ -2,6 +2,7 @@
 /* cmd_doctor.c: `rvprof doctor [--json] [CMD | PID]`: why a program can not be seen, and how to mend it. */
 #include "tools/commands.h"
 
+#include "report/text_style.h"
 #include "tools/doctor.h"
 #include "tools/find_program.h"
 
@@ -37,20 +38,28 @@ static bool is_seen(const struct rvp_findings *findings)
 	return !rvp_findings_have(findings, RVP_FINDING_NO) && !rvp_findings_have(findings, RVP_FINDING_LESS);
 }
 
+static void print_line(const char *before, const char *text)
+{
+	fputs(before, stdout);
+	rvp_print_safely(stdout, text, 0);
+	putchar('\n');
+}
+
 static void print_text(const char *subject, const struct rvp_findings *findings)
 {
 	bool none = rvp_findings_have(findings, RVP_FINDING_NO);
 
-	printf("%s: %s\n", subject,
-	       is_seen(findings) ? "can be recorded"
-	       : none            ? "can not be recorded"
-				 : "can be recorded, but not all of it");
+	rvp_print_safely(stdout, subject, 0);
+	printf(": %s\n", is_seen(findings) ? "can be recorded"
+			 : none            ? "can not be recorded"
+					   : "can be recorded, but not all of it");
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct rvp_finding *row = &findings->rows[i];
 
-		printf("  %-5s %s: %s\n", level_names[row->level], row->id, row->text);
+		printf("  %-5s %s", level_names[row->level], row->id);
+		print_line(": ", row->text);
 		if (row->mend[0])
-			printf("        mend: %s\n", row->mend);
+			print_line("        mend: ", row->mend);
 	}
 }
 

@@ -26,8 +26,11 @@ enum rvp_exit {
 #define RVP_COMMAND(id, page, help) int rvp_cmd_##id(int argc, char **argv);
 #include "tools/commands.def"
 
-/* One line on stderr: "rvprof: ...". */
+/* One line on stderr: "rvprof: ...", with '?' for what could steer a terminal. */
 void rvp_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same with the colours of text_style.h left in it: for figures and words of our own alone. */
+void rvp_say_in_color(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same for a failed status. */
 void rvp_complain_of(const struct rvp_status *status);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* complain.c: what the command says when something is wrong: one line on stderr, with the nearest right name.
+ * What a program or a file is called may steer a terminal, so a line is printed safely, whoever its words are
+ * by.
  */
 #include "tools/commands.h"
 
 #include "record/nearest.h"
+#include "report/text_style.h"
 
 #include <getopt.h>
 #include <stdarg.h>
@@ -12,8 +15,33 @@
 
 enum { LINE_BYTES = 1024, OPTIONS_MAX = 64 };
 
+/* `line` as rvp_print_safely prints it; never longer. */
+static void make_safe(char line[LINE_BYTES])
+{
+	char safe[LINE_BYTES] = "";
+	FILE *out = fmemopen(safe, sizeof safe, "w");
+
+	if (out) {
+		rvp_print_safely(out, line, 0);
+		fclose(out);
+	}
+	memcpy(line, safe, sizeof safe);
+}
+
 /* One write a line, so that lines of several processes stay whole. */
 void rvp_complain(const char *format, ...)
+{
+	char line[LINE_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	make_safe(line);
+	fprintf(stderr, "rvprof: %s\n", line);
+}
+
+void rvp_say_in_color(const char *format, ...)
 {
 	char line[LINE_BYTES];
 	va_list arguments;

@@ -45,10 +45,10 @@ static void say_peak(const json_t *summary, const struct rvp_run_end *end, const
 	rvp_text_bytes(rss_bytes, resident);
 	rvp_text_bytes(number(totals, "peak_live_bytes"), live);
 	if (json_object_get(totals, "peak_live_bytes"))
-		rvp_complain("peak: %s%s%s resident (RSS), %s%s%s in live blocks", on, resident, off, on,
-			     live, off);
+		rvp_say_in_color("peak: %s%s%s resident (RSS), %s%s%s in live blocks", on, resident, off, on,
+				 live, off);
 	else
-		rvp_complain("peak: %s%s%s resident (RSS)", on, resident, off);
+		rvp_say_in_color("peak: %s%s%s resident (RSS)", on, resident, off);
 }
 
 static void say_what(const json_t *summary)
@@ -83,8 +83,8 @@ static void say_lost(const json_t *summary, const struct rvp_style *style)
 		snprintf(text + length, sizeof text - length, "%s%s %" PRIu64, length ? ", " : "", name,
 			 (uint64_t)json_integer_value(count));
 	}
-	rvp_complain("%slost: %" PRIu64 " records (%s)%s", rvp_style_on(style, RVP_INK_BAD),
-		     number(lost, "records"), text, rvp_style_off(style, RVP_INK_BAD));
+	rvp_say_in_color("%slost: %" PRIu64 " records (%s)%s", rvp_style_on(style, RVP_INK_BAD),
+			 number(lost, "records"), text, rvp_style_off(style, RVP_INK_BAD));
 }
 
 static void say_where(const char *path)
