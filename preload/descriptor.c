@@ -86,7 +86,7 @@ int rvp_descriptor_use(enum rvp_descriptor which)
 
 	if (fd >= 0 && is_still_ours(which, fd))
 		return fd;
-	if (!kept[which].path[0] || rvp_process_is_vfork_child())
+	if (!kept[which].path[0])
 		return -1;
 	kept[which].number = -1;
 	return open_again(which) ? kept[which].number : -1;

@@ -6,7 +6,8 @@
  * before it is mapped: a store into a hole of a full disk would be a SIGBUS.
  *
  * Rules: slow path; system calls alone, no libc that allocates; all signals are blocked by the caller's side of
- * rvp_folder_give_slot; nothing here runs in a child of vfork.
+ * rvp_folder_give_slot. A child of vfork may be the one whose event comes first: what it maps and names is its parent's,
+ * and a descriptor that it opens its parent opens again by its path.
  */
 #include "preload/folder.h"
 
@@ -226,7 +227,7 @@ bool rvp_folder_give_slot(struct rvp_thread *thread)
 
 	if (thread->slot)
 		return true;
-	if (atomic_load(&rvp_process.locked) || atomic_load(&rvp_process.buffers_failed) || rvp_process_is_vfork_child())
+	if (atomic_load(&rvp_process.locked) || atomic_load(&rvp_process.buffers_failed))
 		return false;
 	rvp_block_signals(&mask);
 	slot = make_or_wait(&rvp_process.making_buffers, buffers_are_there, make_buffers_once) && rvp_process.buffers

@@ -16,7 +16,7 @@ static bool can_read(uint64_t address)
 {
 	char byte;
 
-	return rvp_sys_peek((int)rvp_process.pid, (void *)address, &byte, 1) == 1;
+	return rvp_sys_peek(rvp_sys_getpid(), (void *)address, &byte, 1) == 1;
 }
 
 /* Whether every page of [low, high) can be read. */
@@ -46,7 +46,7 @@ bool rvp_stack_has_room(struct rvp_thread *thread)
 
 	if (is_above_low && need >= thread->stack_low)
 		return true;
-	if (atomic_load_explicit(&rvp_process.locked, memory_order_relaxed) || rvp_process_is_vfork_child())
+	if (atomic_load_explicit(&rvp_process.locked, memory_order_relaxed))
 		return false;
 	if (thread->stack_high == rvp_process.main_stack_high && is_above_low)
 		return false; /* the main thread's lowest page by its limit, not by touch */
