@@ -25,8 +25,6 @@ static inline bool rvp_sample_hits(struct rvp_thread *thread, uint64_t bytes, ui
 		thread->sample_left = rvp_sample_distance(thread, mean_bytes);
 		return rvp_sample_hits(thread, bytes, mean_bytes);
 	}
-	if (bytes == 0)
-		return false;
 	thread->sample_left = rvp_sample_distance(thread, mean_bytes);
 	return true;
 }
