@@ -39,6 +39,20 @@ static bool is_repetition(const struct rvp_frame_list *stack, size_t number)
 	       !strcmp(frame->module, before->module);
 }
 
+/* The outermost frames in libc without a name are what calls main, or a thread's function: the names of those lie
+ * where libc's debug symbols are installed, and are left out there by name. */
+static bool is_nameless_start(const struct rvp_frame_list *stack, size_t number)
+{
+	for (size_t i = number; i < stack->count; i++) {
+		const struct rvp_frame *frame = &stack->frames[i];
+
+		if (!frame->module || strncmp(rvp_symbols_base_name(frame->module), "libc.so", 7) != 0 ||
+		    (frame->kind != RVP_FRAME_NAMELESS && !rvp_function_is_entry(frame->function)))
+			return rvp_function_is_entry(frame->function) && i > number;
+	}
+	return number > 0;
+}
+
 static bool is_shown(const struct rvp_frame_list *stack, size_t number, bool is_python)
 {
 	const struct rvp_frame *frame = &stack->frames[number];
@@ -46,7 +60,8 @@ static bool is_shown(const struct rvp_frame_list *stack, size_t number, bool is_
 	if (frame->kind == RVP_FRAME_PYTHON)
 		return true;
 	return !rvp_function_is_plumbing(frame->function) && !rvp_function_is_entry(frame->function) &&
-	       !is_repetition(stack, number) && !(is_python && is_interpreter(frame));
+	       !is_repetition(stack, number) && !is_nameless_start(stack, number) &&
+	       !(is_python && is_interpreter(frame));
 }
 
 /* `path` as one would type it here. */
