@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* folds.c: see folds.h. */
+/* folds.c: see folds.h. One thread makes the table; what others bring meanwhile waits in two words, and goes
+ * to entry 0 with whoever comes next. */
 #include "preload/folds.h"
 
 #include "preload/disk.h"
@@ -13,17 +14,30 @@
 enum { PROBES = 16 };
 
 static struct rvp_fold_table *_Atomic table;
-static _Atomic uint32_t tried;
+static _Atomic enum making { NOT_TRIED, MAKING, TRIED } making;
+static struct {
+	_Atomic uint64_t events, count, bytes;
+} waiting;
 
 static void make_table(void)
 {
 	struct rvp_file_header header = rvp_disk_header(RVP_FOLD_MAGIC);
 	struct rvp_fold_table *made = rvp_disk_make("/" RVP_FOLD_FILE, sizeof *made);
 
-	if (!made)
-		return;
-	made->file = header;
-	atomic_store(&table, made);
+	if (made) {
+		made->file = header;
+		atomic_store(&table, made);
+	}
+	atomic_store(&making, TRIED);
+}
+
+static struct rvp_fold_table *get_table(void)
+{
+	enum making none = NOT_TRIED;
+
+	if (!atomic_load(&table) && atomic_compare_exchange_strong(&making, &none, MAKING))
+		make_table();
+	return atomic_load(&table);
 }
 
 static struct rvp_fold *find(struct rvp_fold_table *from, uint64_t key)
@@ -41,7 +55,8 @@ static struct rvp_fold *find(struct rvp_fold_table *from, uint64_t key)
 	return &from->entry[0];
 }
 
-/* bytes / (1 - exp(-bytes / T)) for bytes well below T, by its series; relative error below (bytes / T)^4 / 720. */
+/* bytes / (1 - exp(-bytes / T)) for bytes well below T, by its series; relative error below (bytes / T)^4 /
+ * 720. */
 static uint64_t stands_for_bytes(uint64_t bytes)
 {
 	double mean = (double)rvp_process.sample_bytes, x = (double)bytes / mean;
@@ -49,23 +64,52 @@ static uint64_t stands_for_bytes(uint64_t bytes)
 	return (uint64_t)(mean * (1 + x / 2 + x * x / 12) + 0.5);
 }
 
-void rvp_fold(struct rvp_path path, uint64_t bytes, bool is_sample)
+/* A sample stands for sum / bytes allocs, not a whole number: what one leaves over the next one takes. */
+static void add(struct rvp_fold *entry, uint64_t bytes, bool is_sample)
 {
-	uint32_t no = 0;
 	uint64_t sum = is_sample ? stands_for_bytes(bytes) : bytes;
-	struct rvp_fold_table *into;
-	struct rvp_fold *entry;
+	uint64_t before = atomic_fetch_add_explicit(&entry->alloc_bytes, sum, memory_order_relaxed);
 
-	if (!atomic_load(&table) && atomic_compare_exchange_strong(&tried, &no, 1))
-		make_table();
-	into = atomic_load(&table);
+	atomic_fetch_add_explicit(&entry->alloc_count,
+				  is_sample ? (before + sum) / bytes - before / bytes : 1,
+				  memory_order_relaxed);
+}
+
+static void wait_for_table(uint64_t bytes, bool is_sample)
+{
+	struct rvp_fold one = {0};
+
+	add(&one, bytes, is_sample);
+	atomic_fetch_add(&waiting.bytes, one.alloc_bytes);
+	atomic_fetch_add(&waiting.count, one.alloc_count);
+	atomic_fetch_add(&waiting.events, 1);
+}
+
+/* What waited goes to entry 0, or is lost. */
+static void end_waiting(struct rvp_fold_table *into)
+{
+	uint64_t events = atomic_exchange(&waiting.events, 0);
+
 	if (!into) {
-		rvp_lose(RVP_LOSS_LOG_BOUND, 1);
+		rvp_lose(RVP_LOSS_LOG_BOUND, events);
 		return;
 	}
-	entry = find(into, rvp_fold_key(path.stack, path.python));
-	atomic_fetch_add_explicit(&entry->alloc_count, is_sample ? sum / bytes : 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&entry->alloc_bytes, sum, memory_order_relaxed);
+	atomic_fetch_add(&into->entry[0].alloc_count, atomic_exchange(&waiting.count, 0));
+	atomic_fetch_add(&into->entry[0].alloc_bytes, atomic_exchange(&waiting.bytes, 0));
+}
+
+void rvp_fold(struct rvp_path path, uint64_t bytes, bool is_sample)
+{
+	struct rvp_fold_table *into = get_table();
+
+	if (into)
+		add(find(into, rvp_fold_key(path.stack, path.python)), bytes, is_sample);
+	else if (atomic_load(&making) == MAKING)
+		wait_for_table(bytes, is_sample);
+	else
+		rvp_lose(RVP_LOSS_LOG_BOUND, 1);
+	if (atomic_load_explicit(&waiting.events, memory_order_relaxed) && atomic_load(&making) == TRIED)
+		end_waiting(atomic_load(&table));
 }
 
 void rvp_folds_leave_parent(void)
@@ -75,5 +119,8 @@ void rvp_folds_leave_parent(void)
 	if (parents)
 		rvp_sys_munmap(parents, sizeof *parents);
 	atomic_store(&table, NULL);
-	atomic_store(&tried, 0);
+	atomic_store(&making, NOT_TRIED);
+	atomic_store(&waiting.events, 0);
+	atomic_store(&waiting.count, 0);
+	atomic_store(&waiting.bytes, 0);
 }

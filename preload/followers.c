@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 enum { PRELOAD_BYTES = 8192 };
+#define SEPARATORS ": " /* ld.so's, between the words of LD_PRELOAD */
 
 /* The part of a path that follows its last slash. */
 static const char *base(const char *path)
@@ -46,32 +47,47 @@ static bool is_us(const char *word, size_t length)
 	       (length == name_length || word[length - name_length - 1] == '/');
 }
 
-/* LD_PRELOAD with our word made absolute, or left out. False: it does not name us. */
-static bool rewrite(const char *list, bool keep, char *into)
+static bool names_us(const char *list)
 {
+	for (; *list; list += *list != 0) {
+		size_t word = strcspn(list, SEPARATORS);
+
+		if (word && is_us(list, word))
+			return true;
+		list += word;
+	}
+	return false;
+}
+
+static size_t append_word(char *into, size_t length, const char *word, size_t word_length)
+{
+	if (length)
+		into[length++] = ':';
+	memcpy(into + length, word, word_length);
+	return length + word_length;
+}
+
+/* LD_PRELOAD with our first word made absolute and none further, or with none at all. So it grows by our path
+ * at most. A path with a separator in it cannot be said there: the word stays as it is. */
+static void rewrite(const char *list, bool keep, char *into)
+{
+	const char *library = rvp_process.library;
+	bool can_be_said = !library[strcspn(library, SEPARATORS)];
 	size_t length = 0;
-	bool found = false;
 
 	while (*list) {
-		size_t word = strcspn(list, ": ");
+		size_t word = strcspn(list, SEPARATORS);
 		bool us = word && is_us(list, word);
 
-		found |= us;
-		if (word && (!us || keep)) {
-			if (length)
-				into[length++] = ':';
-			if (us)
-				length = rvp_disk_append(into, PRELOAD_BYTES, length, rvp_process.library);
-			else if (length + word + 2 < PRELOAD_BYTES) {
-				memcpy(into + length, list, word);
-				length += word;
-			}
-		}
+		if (us && keep && can_be_said)
+			length = append_word(into, length, library, strlen(library));
+		else if (word && (!us || keep))
+			length = append_word(into, length, list, word);
+		keep &= !us;
 		list += word;
 		list += *list != 0;
 	}
 	into[length] = 0;
-	return found;
 }
 
 void rvp_followers_prepare(void)
@@ -81,8 +97,8 @@ void rvp_followers_prepare(void)
 	bool follow = rvp_process.options.follow;
 
 	find_library();
-	if (list && strlen(list) < PRELOAD_BYTES - sizeof rvp_process.library && rewrite(list, follow, changed) &&
-	    strcmp(list, changed) != 0) {
+	if (list && strlen(list) < PRELOAD_BYTES - sizeof rvp_process.library && names_us(list)) {
+		rewrite(list, follow, changed);
 		if (changed[0])
 			setenv("LD_PRELOAD", changed, 1);
 		else
@@ -102,7 +118,7 @@ void rvp_followers_check(char *const *environment)
 		return;
 	for (; environment && *environment; environment++) {
 		if (strncmp(*environment, "LD_PRELOAD=", 11) == 0)
-			us |= strstr(*environment + 11, base(rvp_process.library)) != NULL;
+			us |= names_us(*environment + 11);
 		folder |= strncmp(*environment, "RVPROF_RUN_DIR=", 15) == 0;
 	}
 	if (!us || !folder)
