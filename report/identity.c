@@ -177,6 +177,27 @@ static void span_run(struct rvp_run *run)
 		    run->source->tree ? run->source->tree->file.begin_realtime_ns : 0;
 }
 
+/* A process was there at least as long as somebody saw it: the clocks of a log and of its watcher may be
+ * apart by what the machine's time was steered meanwhile. */
+static void take_root_sight(struct rvp_run *run)
+{
+	struct rvp_process *root = run->root == RVP_NO_PROCESS ? NULL : &run->processes[run->root];
+	size_t hint = 0;
+	uint64_t seen;
+
+	if (!root || !run->source->has_root_sight || run->has_child_end)
+		return;
+	seen = rvp_clock_unix_ns(&run->source->clock, run->source->watch_clock, run->source->root_seen_stamp,
+				 &hint);
+	for (size_t i = 0; i < run->process_count; i++) {
+		struct rvp_process *image = &run->processes[i];
+
+		if (image->pid == root->pid && image->start_ticks == root->start_ticks &&
+		    image->end != RVP_END_REPLACED && image->end_ns <= seen)
+			image->end_ns = seen + 1;
+	}
+}
+
 struct rvp_status rvp_identify(struct rvp_run *run)
 {
 	bool this_boot = rvp_is_this_boot(run->boot_id);
@@ -191,6 +212,7 @@ struct rvp_status rvp_identify(struct rvp_run *run)
 	if (!run->source->tree && run->root != RVP_NO_PROCESS)
 		run->mode = run->processes[run->root].mode;
 	take_child_end(run);
+	take_root_sight(run);
 	status = link_parents(run);
 	span_run(run);
 	return status;

@@ -29,12 +29,17 @@ static void see_peak(struct rvp_ledger *ledger, const struct rvp_event *event, c
 	uint64_t rss = state->resident.rss_bytes;
 	struct rvp_ledger_entry *peak = &ledger->peak;
 
-	if (!state->resident.is_sampled || (peak->regions_ns && !is_region))
+	if (!state->resident.is_sampled)
 		return;
-	bool is_same = is_region && peak->regions_ns == ledger->regions_ns;
-	bool is_first = is_region && !peak->regions_ns;
 
-	if (!peak->is_set || is_first || is_same || rss > peak->rss_bytes)
+	bool is_same = is_region && peak->regions_ns == ledger->regions_ns;
+	uint64_t twentieth = peak->rss_bytes / 20;
+	/* A snapshot with a map is worth a twentieth of the figure; a higher one counts more. */
+	uint64_t least = is_region && !peak->regions_ns   ? peak->rss_bytes - twentieth
+			 : !is_region && peak->regions_ns ? peak->rss_bytes + twentieth
+							  : peak->rss_bytes;
+
+	if (!peak->is_set || is_same || rss > least)
 		take(ledger, peak, state);
 }
 
@@ -44,7 +49,8 @@ static void see_resident(struct rvp_ledger *ledger, const struct rvp_event *even
 	if (event->kind == RVP_EVENT_RECORD && event->moment->record->kind == RVP_REGION)
 		ledger->regions_ns = event->moment->ns;
 	see_peak(ledger, event, state);
-	if (state->resident.is_sampled)
+	if (state->resident.is_sampled &&
+	    state->resident.rss_bytes) /* what comes after the last process is no end of it */
 		take(ledger, &ledger->end, state);
 	for (int i = 0; i < RVP_CATEGORY_COUNT; i++)
 		if (state->resident.region_bytes[i] > ledger->max_region_bytes[i])

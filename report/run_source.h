@@ -45,6 +45,8 @@ struct rvp_run_source {
 	bool has_watch;
 	uint64_t watch_clock;
 	uint64_t child_end_stamp;
+	uint64_t root_seen_stamp; /* the watcher's last WATCH of the root; meaningful with has_root_sight */
+	bool has_root_sight;
 	uint64_t read_ns; /* when it was opened */
 	uint64_t watch_decoded;
 };

@@ -349,10 +349,22 @@ struct rvp_status rvp_scan_process(struct rvp_run *run, struct rvp_process *proc
 	return scan.no_memory ? rvp_fail("read", process->folder, ENOMEM) : RVP_OK;
 }
 
+/* The root, seen alive from outside: it did not end before. */
+static void take_sight(struct rvp_run_source *source, const struct rvp_record_WATCH *record)
+{
+	if (!source->tree || record->pid != atomic_load(&source->tree->root_pid) ||
+	    record->start_ticks != atomic_load(&source->tree->root_start_ticks))
+		return;
+	source->has_root_sight = true;
+	source->root_seen_stamp = record->stamp;
+}
+
 static void take_watch(struct scan *scan, const struct rvp_record *record)
 {
 	struct rvp_run *run = scan->run;
 
+	if (record->kind == RVP_WATCH)
+		take_sight(run->source, &record->WATCH);
 	if (record->kind == RVP_PROCESS)
 		run->source->watch_clock = record->PROCESS.clock;
 	if (record->kind == RVP_ANCHOR)

@@ -3,6 +3,7 @@
  * no library but libc and libm: a program that ends waits for it. */
 #include "report/finalize.h"
 #include "tools/commands.h"
+#include "tools/last_look.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,7 @@ int rvp_cmd_finalize(int argc, char **argv)
 		rvp_complain("finalize takes one run folder: rvprof finalize DIR");
 		return RVP_EXIT_USAGE;
 	}
+	rvp_last_look(argv[1]);
 	struct rvp_status status = rvp_finalize(argv[1]);
 
 	if (!rvp_failed(status))

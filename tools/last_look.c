@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* last_look.c: see last_look.h.
+ *
+ * The records are stamped with the end that the root's entry tells, a few milliseconds ago: since then it has
+ * done nothing but wait. */
+#include "tools/last_look.h"
+
+#include "record/log_writer.h"
+#include "record/tree.h"
+#include "tools/process_stat.h"
+#include "tools/watch_cgroup.h"
+#include "tools/watch_process.h"
+#include "tools/watch_regions.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The entry of the root if it is at its last hook; NULL otherwise. */
+static const struct rvp_tree_entry *waiting_root(struct rvp_tree *tree, size_t bytes)
+{
+	uint32_t count = atomic_load(&tree->next_entry), pid = atomic_load(&tree->root_pid);
+
+	if (tree->maker != RVP_MADE_BY_PRELOAD || !pid ||
+	    rvp_start_ticks((pid_t)pid) != atomic_load(&tree->root_start_ticks))
+		return NULL;
+	for (uint32_t i = 0; i < count && rvp_tree_bytes(i + 1) <= bytes; i++) {
+		struct rvp_tree_entry *entry = rvp_tree_entry_at(tree, i);
+
+		if (entry->pid == pid && entry->start_ticks == tree->root_start_ticks &&
+		    atomic_load(&entry->state) == RVP_ENTRY_EXITED)
+			return entry;
+	}
+	return NULL;
+}
+
+static void write_process(struct rvp_log_writer *writer, const struct rvp_tree *tree, uint64_t stamp)
+{
+	struct rvp_text none = {"", 0};
+
+	RVP_WRITE(writer, PROCESS, 0, .stamp = stamp, .pid = (uint64_t)getpid(),
+		  .parent_pid = (uint64_t)getppid(), .start_ticks = rvp_start_ticks(getpid()),
+		  .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), .mode = tree->mode,
+		  .clock = RVP_CLOCK_MONOTONIC, .rank = none, .boot_id = none, .exe = none);
+}
+
+static void write_resident(struct rvp_log_writer *writer, const struct rvp_tree_entry *root, uint64_t stamp)
+{
+	int fd = rvp_resident_open((pid_t)root->pid, root->start_ticks);
+	struct rvp_resident now;
+
+	if (fd < 0)
+		return;
+	if (rvp_resident_read(fd, &now))
+		RVP_WRITE(writer, WATCH, 0, .stamp = stamp, .pid = root->pid,
+			  .start_ticks = root->start_ticks, .rss_anon_bytes = now.anon_bytes,
+			  .rss_file_bytes = now.file_bytes, .rss_shmem_bytes = now.shmem_bytes,
+			  .swap_bytes = now.swap_bytes, .peak_rss_bytes = now.peak_bytes);
+	close(fd);
+}
+
+static void write_cgroup(struct rvp_log_writer *writer, pid_t pid, uint64_t stamp)
+{
+	struct rvp_cgroup cgroup;
+	struct rvp_cgroup_memory now;
+
+	rvp_cgroup_find(&cgroup, pid);
+	if (rvp_cgroup_read(&cgroup, &now))
+		RVP_WRITE(writer, CGROUP, 0, .stamp = stamp, .version = cgroup.version,
+			  .current_bytes = now.current_bytes, .max_bytes = now.max_bytes,
+			  .anon_bytes = now.anon_bytes, .file_bytes = now.file_bytes,
+			  .shmem_bytes = now.shmem_bytes, .kernel_bytes = now.kernel_bytes,
+			  .swap_bytes = now.swap_bytes);
+}
+
+static void write_look(struct rvp_log_writer *writer, const struct rvp_tree *tree,
+		       const struct rvp_tree_entry *root)
+{
+	uint64_t monotonic_ns = clock_ns(CLOCK_MONOTONIC), realtime_ns = clock_ns(CLOCK_REALTIME);
+	uint64_t end_ns = atomic_load(&root->end_realtime_ns),
+		 age_ns = realtime_ns > end_ns ? realtime_ns - end_ns : 0;
+	uint64_t stamp = monotonic_ns - age_ns - 1000; /* a microsecond before the end: it still lived */
+
+	write_process(writer, tree, stamp);
+	write_resident(writer, root, stamp);
+	write_cgroup(writer, (pid_t)root->pid, stamp);
+	rvp_regions_write(writer, (pid_t)root->pid, NULL, stamp);
+	RVP_WRITE(writer, ANCHOR, 0, .stamp = monotonic_ns, .realtime_ns = realtime_ns,
+		  .monotonic_ns = monotonic_ns, .boottime_ns = clock_ns(CLOCK_BOOTTIME));
+}
+
+static void look(const char *folder, struct rvp_tree *tree, size_t bytes)
+{
+	const struct rvp_tree_entry *root = waiting_root(tree, bytes);
+	struct rvp_log_writer writer;
+	char path[PATH_MAX];
+
+	if (!root || snprintf(path, sizeof path, "%s/" RVP_WATCH_FILE, folder) >= (int)sizeof path ||
+	    access(path, F_OK) == 0)
+		return;
+	if (rvp_failed(rvp_log_writer_open(&writer, path, (uint64_t)getpid(), rvp_start_ticks(getpid()))))
+		return;
+	write_look(&writer, tree, root);
+	rvp_log_writer_close(&writer);
+}
+
+void rvp_last_look(const char *folder)
+{
+	char path[PATH_MAX];
+	struct stat file;
+	struct rvp_tree *tree;
+	int fd;
+
+	if (snprintf(path, sizeof path, "%s/" RVP_TREE_FILE, folder) >= (int)sizeof path)
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	tree = fstat(fd, &file) == 0 && file.st_size >= RVP_TREE_HEADER_BYTES
+		   ? mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_SHARED, fd, 0)
+		   : MAP_FAILED;
+	close(fd);
+	if (tree == MAP_FAILED)
+		return;
+	if (memcmp(tree->file.magic, RVP_TREE_MAGIC, sizeof tree->file.magic) == 0 &&
+	    tree->file.version == RVP_FORMAT_VERSION)
+		look(folder, tree, (size_t)file.st_size);
+	munmap(tree, (size_t)file.st_size);
+}
