@@ -258,7 +258,7 @@ fi
 if wanted day; then
 	events=13500000 bound=16
 	[ -z "$quick" ] || events=1350000 bound=2
-	observe bare "$bin/day" $events
+	limit_s=120 observe bare "$bin/day" $events
 	settings="RVPROF_MAX_LOG=${bound}MiB"
 	limit_s=200 observe_ours sampled "$bin/day" $events
 	settings=
