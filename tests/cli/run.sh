@@ -31,12 +31,12 @@ missing() { # file
 	return 1
 }
 run_case() { # file, folder; prints the differences
-	mkdir "$2" "$2/work"
+	mkdir "$2" "$2/here"
 	section sh "$1" >"$2/commands"
 	section stdout "$1" >"$2/stdout.wanted"
 	section stderr "$1" >"$2/stderr.wanted"
 	section status "$1" >"$2/status.wanted"
-	(cd "$2/work" && exec timeout 60 sh ../commands) </dev/null >"$2/stdout" 2>"$2/stderr"
+	(cd "$2/here" && exec timeout 60 sh ../commands) </dev/null >"$2/stdout" 2>"$2/stderr"
 	printf '%s\n' $? >"$2/status"
 	same=0
 	for what in status stdout stderr; do
