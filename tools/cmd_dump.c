@@ -4,10 +4,10 @@
 #include "record/decode.h"
 #include "report/run_source.h"
 #include "tools/commands.h"
-#include "tools/newest_run.h"
+#include "tools/folder_arguments.h"
 
-#include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -122,25 +122,13 @@ static int dump_run(struct dump *dump, const char *folder)
 
 int rvp_cmd_dump(int argc, char **argv)
 {
-	static const struct option options[] = {
-	    {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-	struct dump dump = {0};
+	struct rvp_folder_arguments arguments;
 	char path[PATH_MAX];
-	int option;
+	int status;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			return RVP_EXIT_DONE;
-		}
-		if (option != 'j') {
-			rvp_complain_of_option("dump", option, argv[optind - 1], options);
-			return RVP_EXIT_USAGE;
-		}
-		dump.is_json = true;
-	}
-	const char *folder = rvp_run_folder_of("dump", argc - optind, argv + optind, path);
+	if (!rvp_folder_arguments_read(argc, argv, help, path, &arguments, &status))
+		return status;
+	struct dump dump = {.is_json = arguments.is_json};
 
-	return folder ? dump_run(&dump, folder) : RVP_EXIT_USAGE;
+	return dump_run(&dump, arguments.folder);
 }

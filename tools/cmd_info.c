@@ -4,10 +4,10 @@
 #include "report/json_writer.h"
 #include "report/run.h"
 #include "tools/commands.h"
-#include "tools/newest_run.h"
+#include "tools/folder_arguments.h"
 
-#include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -186,25 +186,11 @@ static int inform(const char *folder, bool is_json)
 
 int rvp_cmd_info(int argc, char **argv)
 {
-	static const struct option options[] = {
-	    {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-	bool is_json = false;
+	struct rvp_folder_arguments arguments;
 	char path[PATH_MAX];
-	int option;
+	int status;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			return RVP_EXIT_DONE;
-		}
-		if (option != 'j') {
-			rvp_complain_of_option("info", option, argv[optind - 1], options);
-			return RVP_EXIT_USAGE;
-		}
-		is_json = true;
-	}
-	const char *folder = rvp_run_folder_of("info", argc - optind, argv + optind, path);
-
-	return folder ? inform(folder, is_json) : RVP_EXIT_USAGE;
+	if (!rvp_folder_arguments_read(argc, argv, help, path, &arguments, &status))
+		return status;
+	return inform(arguments.folder, arguments.is_json);
 }
