@@ -38,10 +38,19 @@ static inline void *given(struct rvp_thread *thread, void *block, uint64_t bytes
 	return block;
 }
 
+/* Nothing is recorded in this process, now or ever. */
+static inline bool is_off(void)
+{
+	return atomic_load_explicit(&rvp_process.state, memory_order_relaxed) == RVP_OFF;
+}
+
 static void *beside(void *block, uint64_t bytes, enum rvp_family family, uint64_t pc)
 {
-	int error = errno;
+	int error;
 
+	if (is_off())
+		return block;
+	error = errno;
 	if (block && !rvp_bootstrap_owns(block))
 		rvp_beside_alloc(block, bytes, family, pc);
 	errno = error;
@@ -144,6 +153,9 @@ static inline void give_back(void *block, enum rvp_family family, uint64_t pc)
 		rvp_local.phase = RVP_OURS;
 		error = errno;
 		rvp_leave(thread);
+	} else if (is_off()) {
+		rvp_real_for(pc)->free(block);
+		return;
 	} else if (rvp_real_ready()) {
 		rvp_beside_free(block, rvp_real.malloc_usable_size(block), family, pc);
 		errno = error;
