@@ -14,6 +14,7 @@ uint64_t counted_allocs, counted_frees, counted_bytes;
 
 /* The recorder's double: every thread stands beside. */
 __thread struct rvp_local rvp_local;
+struct rvp_process rvp_process; /* before its constructor: not off */
 static _Atomic uint64_t is_alive;
 _Atomic uint64_t *rvp_alive = &is_alive;
 
