@@ -144,24 +144,50 @@ static uint64_t mix(uint64_t hash, uint64_t word, uint64_t odd)
 	return hash ^ hash >> 31;
 }
 
-uint32_t rvp_python_code(struct rvp_python *python, struct rvp_thread *thread, struct rvp_memory *memory,
-			 uint64_t address)
+/* Numbers given before a fork are not the child's. */
+static _Atomic uint64_t era = 1;
+
+static bool is_seen(const struct rvp_python_seen *seen, const struct code *code, uint64_t now)
 {
-	struct code code = {.python = python, .memory = memory, .address = address};
+	return seen->number && seen->address == code->address && seen->name == code->name &&
+	       seen->file == code->file && seen->lines == code->lines &&
+	       seen->first_line == code->first_line && seen->era == now;
+}
+
+static uint32_t number_of(struct rvp_thread *thread, struct code *code)
+{
+	const uint64_t word[5] = {code->address, code->name, code->file, code->lines, code->first_line};
 	uint64_t first = 1, second = 2;
 
-	if (!read_code(&code))
-		return 0;
 	for (int i = 0; i < 5; i++) {
-		uint64_t word[5] = {code.address, code.name, code.file, code.lines, code.first_line};
-
 		first = mix(first, word[i], 0x9e3779b97f4a7c15);
 		second = mix(second, word[i], 0xd6e8feb86659fd93);
 	}
-	return rvp_path_tree_node(&codes, thread, (uint32_t)second, first, (uint32_t)(second >> 32), &code);
+	return rvp_path_tree_node(&codes, thread, (uint32_t)second, first, (uint32_t)(second >> 32), code);
+}
+
+uint32_t rvp_python_code(struct rvp_python *python, struct rvp_thread *thread, struct rvp_memory *memory,
+			 struct rvp_python_seen *seen, uint64_t address)
+{
+	struct code code = {.python = python, .memory = memory, .address = address};
+	uint64_t now = atomic_load_explicit(&era, memory_order_relaxed);
+
+	if (!read_code(&code))
+		return 0;
+	seen += (address >> 4 ^ address >> 10) % RVP_PYTHON_SEEN;
+	if (!is_seen(seen, &code, now))
+		*seen = (struct rvp_python_seen){.address = address,
+						 .name = code.name,
+						 .file = code.file,
+						 .lines = code.lines,
+						 .first_line = code.first_line,
+						 .number = number_of(thread, &code),
+						 .era = now};
+	return seen->number;
 }
 
 void rvp_python_code_reset(void)
 {
+	atomic_fetch_add(&era, 1);
 	rvp_path_tree_reset(&codes);
 }

@@ -14,6 +14,7 @@ struct chain {
 	struct rvp_thread *thread;
 	struct rvp_memory memory;
 	uint32_t count;
+	struct rvp_python_seen *seen;
 };
 struct frame {
 	uint64_t previous, code;
@@ -93,7 +94,8 @@ static bool read_frame(struct chain *chain, uint64_t address, struct frame *fram
 
 static bool add_frame(struct chain *chain, const struct frame *frame)
 {
-	uint32_t code = rvp_python_code(chain->python, chain->thread, &chain->memory, frame->code);
+	uint32_t code =
+	    rvp_python_code(chain->python, chain->thread, &chain->memory, chain->seen, frame->code);
 	uint64_t instruction = frame->instruction < 0 ? 0 : (uint64_t)frame->instruction;
 
 	if (!code || instruction > 0x7fffffff)
@@ -137,7 +139,7 @@ static bool collect(struct chain *chain, uint64_t at)
 uint32_t rvp_python_path(struct rvp_thread *thread, struct rvp_python_walker *walker, uint64_t epoch)
 {
 	struct rvp_python *python = rvp_python_current();
-	struct chain chain = {.python = python, .thread = thread};
+	struct chain chain = {.python = python, .thread = thread, .seen = walker->seen};
 	uint64_t thread_state, at;
 	bool is_good;
 

@@ -9,6 +9,7 @@
 #define RVP_PYTHON_FRAMES_H
 
 #include "preload/path_memo.h"
+#include "preload/python_code.h"
 #include "preload/unwind_find.h"
 
 enum { RVP_PYTHON_PAGES = 256 };
@@ -17,6 +18,7 @@ enum { RVP_PYTHON_PAGES = 256 };
 struct rvp_python_walker {
 	struct rvp_path_memo memo;
 	uint64_t pages[RVP_PYTHON_PAGES]; /* known to be readable */
+	struct rvp_python_seen seen[RVP_PYTHON_SEEN];
 };
 
 void rvp_python_start(bool is_wanted);
