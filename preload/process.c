@@ -154,7 +154,7 @@ static bool join_tree(void)
 }
 
 /* The root of a bare preload makes folder and tree. 0 or an errno. */
-static int make_tree(char **arguments, char **environment)
+static int make_tree(char **environment)
 {
 	struct rvp_folder_facts facts = {.pid = rvp_process.pid,
 					 .start_unix_s = rvp_process.begin_realtime_ns / 1000000000u,
@@ -181,7 +181,6 @@ static int make_tree(char **arguments, char **environment)
 					   NULL});
 		rvp_process_say(line);
 	}
-	(void)arguments;
 	tree.command_bytes = rvp_procfs_command(&tree.command);
 	join(path, sizeof path, (const char *const[]){rvp_process.folder, "/" RVP_TREE_FILE, NULL});
 	error = rvp_tree_make(path, &tree, &rvp_process.tree);
@@ -199,7 +198,7 @@ static void recognise_root(void)
 		rvp_process.is_root = 1;
 }
 
-static bool find_tree(char **arguments, char **environment)
+static bool find_tree(char **environment)
 {
 	int error;
 
@@ -210,7 +209,7 @@ static bool find_tree(char **arguments, char **environment)
 		recognise_root();
 		return true;
 	}
-	error = make_tree(arguments, environment);
+	error = make_tree(environment);
 	if (!error)
 		return true;
 	rvp_process_stop(strerrordesc_np(error), "the run folder can't be made; set RVPROF_OUTPUT to a folder that can "
@@ -246,7 +245,7 @@ static bool start(int argument_count, char **arguments, char **environment)
 	rvp_process.sample_bytes = SAMPLE_BYTES;
 	read_identity();
 	rvp_folder_find_stack();
-	if (!find_tree(arguments, environment))
+	if (!find_tree(environment))
 		return false;
 	if (!understood)
 		complain(complaint);

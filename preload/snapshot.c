@@ -2,6 +2,7 @@
 /* snapshot.c: see snapshot.h. One read of /proc/self/statm takes two microseconds; at most every 10 ms. */
 #include "preload/snapshot.h"
 
+#include "preload/blocks.h"
 #include "preload/descriptor.h"
 #include "preload/emit.h"
 #include "preload/flush.h"
@@ -58,8 +59,9 @@ void rvp_snapshot(struct rvp_thread *thread)
 		 .live_count = blocks, .source = RVP_SNAPSHOT_STATM);
 	RVP_EMIT(thread, OWN_COST, 0, .stamp = anchor.stamp, .own_bytes = rvp_own_bytes(),
 		 .node_count = atomic_load(&rvp_process.buffers->node_count),
-		 .recorded_blocks = atomic_load(&rvp_process.buffers->recorded_blocks));
+		 .recorded_blocks = rvp_blocks_count());
 	atomic_store(&rvp_process.buffers->own_bytes, rvp_own_bytes());
+	atomic_store(&rvp_process.buffers->recorded_blocks, rvp_blocks_count());
 }
 
 /* True for one caller each EVERY_NS. */

@@ -64,12 +64,11 @@ static struct pooled *take_abandoned(uint32_t tid)
 
 static struct pooled *take_new(uint32_t tid)
 {
-	uint32_t first = atomic_fetch_add(&pool.count, GROUP), nobody = 0;
+	uint32_t first = atomic_fetch_add(&pool.count, GROUP);
 	struct pooled *group = first / GROUP < GROUPS_MAX ? rvp_own_map(sizeof *group * GROUP) : NULL;
 
 	if (!group)
 		return NULL;
-	(void)nobody;
 	atomic_store(&group[0].owner, tid);
 	atomic_store(&pool.group[first / GROUP], group);
 	return &group[0];
@@ -98,7 +97,6 @@ static void set_up(struct pooled *one, uint32_t tid)
 		rvp_flush(thread);
 	one->self = (uint64_t)__builtin_thread_pointer();
 	thread->tid = tid;
-	thread->process_number = rvp_process.number;
 	thread->random = (rvp_stamp() ^ (uint64_t)tid << 32 ^ (uint64_t)rvp_process.pid << 17) | 1;
 	thread->sample_left = 0;
 	thread->moved_bytes = 0;

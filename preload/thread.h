@@ -35,7 +35,6 @@ struct rvp_thread {
 	int64_t sample_left;            /* bytes until the next sample */
 	uint64_t moved_bytes;           /* given out and back since the last look at the clock */
 	uint64_t events_left;           /* until the next look at the clock */
-	uint64_t process_number;        /* rvp_process.number when it was set up: a fork makes it stale */
 	uint64_t frames[RVP_FRAMES_MAX]; /* scratch of the walk */
 	void *walker;                   /* the unwinder's own state for this thread */
 };
