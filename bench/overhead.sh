@@ -4,10 +4,11 @@
 # Variants are interleaved, so that a busy machine hits all of them alike; a number is the median of the rounds. The
 # variant "bare again" is bare a second time: what it differs by is the noise of this very table (A/A).
 #   micro  ns a malloc/free pair: 1 and 2 threads, 10 and 30 frames, one call path or 16 in random order
-#   real   seconds of python3 json (PYTHONMALLOC=malloc), gcc on one unit, sqlite3
+#   real   seconds of python3 json (PYTHONMALLOC=malloc), gcc on one unit, sqlite3, a small PyTorch program
 #   memory our own: RSS with us less RSS without, against 16 MiB + 1 % of the heap + 80 KiB a live thread
 # Usage: overhead.sh LIBRARY OVERHEAD_PAIRS [ROUNDS [micro|real|memory ..]]   prints Markdown
 #   PAIRS (default 1000000): how many pairs a run of micro makes
+#   ROWS (default "json gcc sqlite torch"): which programs of real
 library=$(realpath "$1") pairs_program=$(realpath "$2") rounds=${3:-5}
 [ -f "$library" ] && [ -x "$pairs_program" ] || {
 	echo "usage: overhead.sh LIBRARY OVERHEAD_PAIRS [ROUNDS [micro|real|memory ..]]" >&2
@@ -105,20 +106,34 @@ make_unit() {
 	awk 'BEGIN { for (i = 0; i < 4000; i++) printf "int f%d(int a) { struct { int x[%d]; } s = {{0}}; for (int i = 0; i < a; i++) s.x[i %% %d] += i * %d; t += s.x[0]; return s.x[a %% %d]; }\n", i, i % 9 + 2, i % 9 + 2, i, i % 9 + 2 }'
 	echo 'unsigned get(void) { return t; }'
 }
+wanted() { # row, its program
+	case " ${ROWS:-json gcc sqlite torch} " in *" $1 "*) command -v "$2" >/dev/null ;; *) false ;; esac
+}
 real() {
 	header "seconds"
-	command -v python3 >/dev/null && PYTHONMALLOC=malloc timed "python3 json" "$(command -v /usr/bin/python3 || command -v python3)" -c '
+	python=$(command -v /usr/bin/python3 || command -v python3)
+	wanted json "$python" && PYTHONMALLOC=malloc timed "python3 json" "$python" -c '
 import json
 data = [{"id": i, "name": "name %d" % i, "values": list(range(i % 20))} for i in range(40000)]
 for _ in range(5):
     json.loads(json.dumps(data))'
 	make_unit >"$scratch/unit.c"
-	command -v gcc >/dev/null && timed "gcc -O2, one unit" gcc -O2 -c "$scratch/unit.c" -o "$scratch/unit.o"
-	command -v sqlite3 >/dev/null && timed "sqlite3" sqlite3 :memory: "
+	wanted gcc gcc && timed "gcc -O2, one unit" gcc -O2 -c "$scratch/unit.c" -o "$scratch/unit.o"
+	wanted sqlite sqlite3 && timed "sqlite3" sqlite3 :memory: "
 create table t(a integer primary key, b text);
 with recursive n(i) as (select 1 union all select i + 1 from n where i < 400000)
 insert into t select i, 'row ' || (i * 7919 % 100003) from n;
 create index x on t(b); select count(*) from (select b, count(*) c from t group by b having c > 2);"
+	wanted torch "$python" && "$python" -c 'import torch' 2>/dev/null && timed "PyTorch, import and 200 steps" "$python" -c '
+import torch
+torch.set_num_threads(1)
+model = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(8)])
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for _ in range(200):
+    optimizer.zero_grad()
+    model(torch.ones(64, 256)).sum().backward()
+    optimizer.step()'
+	return 0
 }
 
 memory() {
