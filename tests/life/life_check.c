@@ -6,8 +6,9 @@
  *   (L2) the exact counters lie between `done` and `begun`; with quiet threads that is equality;
  *   (L3) in full mode the records do too, and no record is said to be lost. With --lossy (a full disk, a
  * limit, a sandbox) records may be fewer, by no more than the losses that are counted, and some must be
- * counted; (L4) torn, missing and broken chunks: none. Prints the sums, so that a script can hold
- * summary.json against them.
+ * counted; (L4) torn, missing and broken chunks: none;
+ *   (L5) in sampled mode the last OWN_COST of a process that came to its last hook says as many recorded
+ * blocks as its records leave live. Prints the sums, so that a script can hold summary.json against them.
  *
  * With --no-shadow, for programs without a count of their own, records are held against the counters, and
  * (L4).
@@ -87,6 +88,21 @@ static void check_records(const struct ledger *ledger, const struct shadow_recor
 		      record->begun.alloc_bytes);
 }
 
+/* Of a child by fork the table holds its parent's blocks too, which its own log does not tell. Threads beside
+ * the one that ends the process may each be in an event, and make more of them behind the snapshot. */
+static void check_own_cost(const struct shadow_record *record, const struct ledger_process *process)
+{
+	const struct ledger_events *events = &process->events;
+	uint64_t live = events->allocs + events->samples - events->frees;
+	uint64_t beside = process->late_events + (process->thread_count > 1 ? process->thread_count - 1 : 0);
+
+	if (process->mode == RVP_MODE_FULL || process->is_fork || !events->exits || process->lost_records)
+		return;
+	check(record, "OWN_COST at the end", 1, process->own_cost_count, UINT64_MAX);
+	check(record, "recorded blocks in OWN_COST", less(live, beside), process->recorded_blocks,
+	      live + beside);
+}
+
 /* The entry for the shadow record: same pid and birth, and not taken by an earlier record. */
 static const struct ledger_process *entry_of(const struct ledger *ledger, const struct shadow_record *record,
 					     bool *taken)
@@ -114,6 +130,7 @@ static void check_process(const struct ledger *ledger, const struct shadow_recor
 	check_counters(record, &process->counters);
 	if (process->mode == RVP_MODE_FULL)
 		check_records(ledger, record, process);
+	check_own_cost(record, process);
 }
 
 static struct shadow_file *open_shadow(const char *path)
@@ -161,6 +178,7 @@ static void check_itself(const struct ledger *ledger, const struct ledger_proces
 	record.done.alloc_bytes = record.begun.alloc_bytes = process->counters.alloc_bytes;
 	if (process->mode == RVP_MODE_FULL)
 		check_records(ledger, &record, process);
+	check_own_cost(&record, process);
 }
 
 static void check_all(const struct ledger *ledger, const struct shadow_file *shadow)

@@ -145,7 +145,8 @@ for name in $("$bin/life" --list); do
 	wanted "$name" || continue
 	observe bare "$bin/life" "$name"
 	life_case "$name" full
-	[ -n "$quick" ] || life_case "$name" sampled
+	# Even a quick round holds one program's sampled records against what the library says of itself.
+	[ -n "$quick" ] && [ "$name" != end_with_live_blocks ] || life_case "$name" sampled
 done
 
 # ---- programs with something of their own ----

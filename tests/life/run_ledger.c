@@ -94,6 +94,15 @@ static void count_record(struct ledger_events *events, const struct rvp_record *
 	}
 }
 
+static void note_own_cost(struct ledger_process *process, const struct rvp_record *record)
+{
+	process->own_cost_count++;
+	if (record->OWN_COST.stamp < process->own_cost_stamp)
+		return;
+	process->own_cost_stamp = record->OWN_COST.stamp;
+	process->recorded_blocks = record->OWN_COST.recorded_blocks;
+}
+
 static void read_chunk(struct ledger_process *process, const struct rvp_chunk *chunk)
 {
 	struct rvp_decoder decoder = rvp_decoder_over(chunk->payload, chunk->payload_bytes);
@@ -103,6 +112,8 @@ static void read_chunk(struct ledger_process *process, const struct rvp_chunk *c
 	while (rvp_decode_next(&decoder, &record)) {
 		count_record(&process->events, &record);
 		count_record(&thread->events, &record);
+		if (record.kind == RVP_OWN_COST)
+			note_own_cost(process, &record);
 	}
 	process->broken_chunks += decoder.broken;
 }
@@ -158,6 +169,27 @@ static void match_frees(struct ledger_process *process, const struct rvp_log *lo
 	free(given.slots);
 }
 
+static uint64_t stamp_of_event(const struct rvp_record *record)
+{
+	return record->kind == RVP_ALLOC    ? record->ALLOC.stamp
+	       : record->kind == RVP_SAMPLE ? record->SAMPLE.stamp
+	       : record->kind == RVP_FREE   ? record->FREE.stamp
+					    : 0;
+}
+
+/* Other threads may go on behind the last snapshot. */
+static void count_late_events(struct ledger_process *process, const struct rvp_log *log)
+{
+	for (size_t i = 0; i < log->chunk_count; i++) {
+		struct rvp_decoder decoder =
+		    rvp_decoder_over(log->chunks[i].payload, log->chunks[i].payload_bytes);
+		struct rvp_record record;
+
+		while (rvp_decode_next(&decoder, &record))
+			process->late_events += stamp_of_event(&record) > process->own_cost_stamp;
+	}
+}
+
 static struct rvp_status read_log(struct ledger_process *process, const char *folder)
 {
 	struct rvp_log log;
@@ -170,6 +202,7 @@ static struct rvp_status read_log(struct ledger_process *process, const char *fo
 	read_deferred(process, &log);
 	read_slot_counters(process, &log);
 	match_frees(process, &log);
+	count_late_events(process, &log);
 	rvp_counters_sum(&process->counters, &log.counters);
 	memcpy(process->loss, log.loss, sizeof process->loss);
 	for (int i = 0; i < RVP_LOSS_COUNT; i++)
