@@ -14,6 +14,7 @@ enum rvp_block_flags {
 	RVP_BLOCK_SAMPLED = 1,  /* stands for more than itself */
 	RVP_BLOCK_SUSPECT = 2,  /* given out while another was live there: one late free is to be swallowed */
 	RVP_BLOCK_OCCUPIED = 4, /* of the place: an address may be 0 */
+	RVP_BLOCK_MAPPED = 8,   /* a mapping of the program, not a block of its allocator */
 };
 
 struct rvp_block {

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* attribution.h: what every block of a run is for, and who says so.
+ *
+ * Two passes over the timeline. The survey lets every kind of evidence (evidence.h) see all events and claim:
+ * a site, or a single block (by its key, which is the same in each pass). In the second pass, the one that
+ * answers questions (analysis.h), every block gets at its birth the verdict of the most specific evidence
+ * that speaks; a claim that came late in a block's life holds for all of it, unless it says from when on.
+ *
+ * Invariants
+ *   (T1) A block has one purpose at any moment; bytes are in one purpose or in `unknown`, never in two.
+ *   (T2) A verdict names its evidence and a reason that a user can look up.
+ *   (T3) Memory is bounded by live blocks, sites, and blocks that were claimed singly.
+ */
+#ifndef RVP_REPORT_ATTRIBUTION_H
+#define RVP_REPORT_ATTRIBUTION_H
+
+#include "report/evidence.h"
+#include "report/purpose.h"
+#include "report/steps.h"
+
+struct rvp_attribution;
+
+struct rvp_attribution_settings {
+	const char *const *rule_files; /* of the user, NULL ends them; NULL: none. Before the built-in ones */
+	bool without_rules;            /* the built-in ones stay away */
+};
+
+/* Steps, survey, claims. Fails only without memory. */
+struct rvp_status rvp_attribute(struct rvp_run *run, const struct rvp_attribution_settings *settings,
+				struct rvp_attribution **attribution);
+void rvp_attribution_close(struct rvp_attribution *attribution);
+
+const struct rvp_steps *rvp_attribution_steps(const struct rvp_attribution *attribution);
+struct rvp_purposes *rvp_attribution_purposes(struct rvp_attribution *attribution);
+/* One line of text, never NULL: "ggml.rules:12 llama_kv_cache", "named by rvprof_tag 'k'". */
+const char *rvp_reason_text(const struct rvp_attribution *attribution, uint32_t reason);
+
+/* Second pass: an event before it is applied, and the verdict at a birth. */
+void rvp_attribution_see(struct rvp_attribution *attribution, const struct rvp_event *event);
+struct rvp_verdict rvp_attribution_judge(struct rvp_attribution *attribution, const struct rvp_event *birth);
+
+/* Changes of purpose in the middle of a life, in order of time; how many in *count. */
+struct rvp_change {
+	struct rvp_block_key key;
+	uint64_t ns;
+	struct rvp_verdict verdict; /* from then on */
+};
+const struct rvp_change *rvp_attribution_changes(const struct rvp_attribution *attribution, size_t *count);
+
+/* Who was overruled, by bytes at birth. */
+struct rvp_disagreement {
+	struct rvp_verdict believed, overruled;
+	uint64_t count, bytes;
+};
+const struct rvp_disagreement *rvp_attribution_disagreements(const struct rvp_attribution *attribution,
+							     size_t *count);
+
+/* Findings of evidence about itself, a line each ("torch 9.9 is not known: tensor events are off"); NULL
+ * ends. */
+const char *const *rvp_attribution_notes(const struct rvp_attribution *attribution);
+
+#endif
