@@ -86,12 +86,23 @@ size_t rvp_procfs_command(const char **command)
 	return rvp_procfs_read("/proc/self/cmdline", text, sizeof text);
 }
 
+static int parse_statm(const char *text, uint64_t *resident_bytes, uint64_t *shared_bytes)
+{
+	const char *at = strchr(text, ' ');
+
+	if (!at)
+		return 0;
+	*resident_bytes = number_at(at + 1) * PAGE_BYTES;
+	at = strchr(at + 1, ' ');
+	*shared_bytes = at ? number_at(at + 1) * PAGE_BYTES : 0;
+	return 1;
+}
+
 int rvp_procfs_statm(uint64_t *resident_bytes, uint64_t *shared_bytes)
 {
 	int fd = rvp_descriptor_use(RVP_DESCRIPTOR_STATM);
 	char text[128];
 	long length;
-	const char *at;
 
 	if (fd < 0)
 		return 0;
@@ -99,13 +110,17 @@ int rvp_procfs_statm(uint64_t *resident_bytes, uint64_t *shared_bytes)
 	if (length <= 0)
 		return 0;
 	text[length] = 0;
-	at = strchr(text, ' ');
-	if (!at)
-		return 0;
-	*resident_bytes = number_at(at + 1) * PAGE_BYTES;
-	at = strchr(at + 1, ' ');
-	*shared_bytes = at ? number_at(at + 1) * PAGE_BYTES : 0;
-	return 1;
+	return parse_statm(text, resident_bytes, shared_bytes);
+}
+
+uint64_t rvp_procfs_resident_bytes(void)
+{
+	uint64_t resident = 0, shared;
+	char text[128];
+
+	rvp_procfs_read("/proc/self/statm", text, sizeof text);
+	parse_statm(text, &resident, &shared);
+	return resident;
 }
 
 uint64_t rvp_procfs_memory_bytes(void)

@@ -18,8 +18,11 @@ const char *rvp_procfs_kernel(void);
 /* The command line, each word with its NUL; the bytes stay valid. */
 size_t rvp_procfs_command(const char **command);
 
-/* Resident and shared pages of this process, by the kept descriptor; 0: not read. */
+/* Resident and shared bytes of this process, by the kept descriptor; 0: not read. */
 int rvp_procfs_statm(uint64_t *resident_bytes, uint64_t *shared_bytes);
+
+/* Resident bytes without a kept descriptor; 0: not read. */
+uint64_t rvp_procfs_resident_bytes(void);
 
 /* Total memory and the processor's name. */
 uint64_t rvp_procfs_memory_bytes(void);

@@ -96,16 +96,8 @@ void rvp_snapshot_after_fork(void)
 void rvp_process_note_rss(bool first)
 {
 	struct rvp_tree_entry *entry = rvp_process.entry;
-	char text[128];
-	uint64_t resident = 0;
+	uint64_t resident = rvp_procfs_resident_bytes();
 
-	if (rvp_procfs_read("/proc/self/statm", text, sizeof text)) {
-		const char *at = strchr(text, ' ');
-
-		for (at = at ? at + 1 : text; *at >= '0' && *at <= '9'; at++)
-			resident = resident * 10 + (uint64_t)(*at - '0');
-		resident *= 4096;
-	}
 	if (first)
 		entry->first_rss_bytes = resident;
 	else

@@ -4,12 +4,13 @@
  * The TSC where the processor says that it ticks constantly and the kernel keeps its own time by it; else
  * CLOCK_MONOTONIC, which costs a few tens of ns more.
  *
- * In seccomp's strict mode reading the TSC is a fault, and libc's clocks read it too: from then on time stands still,
- * and stamps count up by one.
+ * In seccomp's strict mode reading the TSC is a fault, and libc's clocks read it too: from then on time
+ * stands still, and stamps count up by one.
  */
 #include "preload/process.h"
 #include "preload/stamp.h"
 #include "preload/sys.h"
+#include "record/clock_ns.h"
 
 #include <cpuid.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static bool processor_ticks_constantly(void)
 	unsigned a, b, c, d;
 
 	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
-		return false; /* invariant TSC */
+		return false;                                             /* invariant TSC */
 	return __get_cpuid(0x80000001, &a, &b, &c, &d) && (d & 1u << 27); /* rdtscp */
 }
 
@@ -49,19 +50,15 @@ static struct {
 
 static uint64_t frozen_ns(clockid_t clock)
 {
-	return clock == CLOCK_REALTIME ? frozen.realtime_ns
+	return clock == CLOCK_REALTIME    ? frozen.realtime_ns
 	       : clock == CLOCK_MONOTONIC ? frozen.monotonic_ns
 					  : frozen.boottime_ns;
 }
 
 static uint64_t clock_ns(clockid_t clock)
 {
-	struct timespec now;
-
-	if (atomic_load_explicit(&frozen.is, memory_order_acquire))
-		return frozen_ns(clock);
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return atomic_load_explicit(&frozen.is, memory_order_acquire) ? frozen_ns(clock)
+								      : rvp_clock_ns(clock);
 }
 
 uint64_t rvp_stamp(void)

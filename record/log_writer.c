@@ -2,13 +2,13 @@
 /* log_writer.c: see log_writer.h. */
 #include "record/log_writer.h"
 
+#include "record/clock_ns.h"
 #include "record/log_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct rvp_status write_all(int fd, const char *from, size_t length, uint64_t at, const char *path)
@@ -27,18 +27,11 @@ static struct rvp_status write_all(int fd, const char *from, size_t length, uint
 	return RVP_OK;
 }
 
-static uint64_t realtime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 struct rvp_status rvp_log_writer_open(struct rvp_log_writer *writer, const char *path, uint64_t pid,
 				      uint64_t start_ticks)
 {
-	struct rvp_file_header header = {.pid = pid, .start_ticks = start_ticks, .begin_realtime_ns = realtime_ns()};
+	struct rvp_file_header header = {
+	    .pid = pid, .start_ticks = start_ticks, .begin_realtime_ns = rvp_clock_ns(CLOCK_REALTIME)};
 
 	memset(writer, 0, sizeof *writer);
 	snprintf(writer->path, sizeof writer->path, "%s", path);
@@ -66,8 +59,8 @@ struct rvp_status rvp_log_writer_flush(struct rvp_log_writer *writer)
 	size_t bytes = rvp_slot_seal(writer->slot, 0, writer->delta.stamp);
 
 	if (!rvp_failed(writer->status))
-		writer->status = write_all(writer->fd, (const char *)rvp_slot_chunk(writer->slot), bytes, writer->tail,
-					   writer->path);
+		writer->status = write_all(writer->fd, (const char *)rvp_slot_chunk(writer->slot), bytes,
+					   writer->tail, writer->path);
 	if (rvp_failed(writer->status)) {
 		rvp_slot_drop(writer->slot);
 	} else {

@@ -2,8 +2,9 @@
 /* clock.c: see clock.h. */
 #include "report/clock.h"
 
+#include "record/clock_ns.h"
+
 #include <stdlib.h>
-#include <time.h>
 
 /* Two anchors nearer than this say too little about the pace between them. */
 static const uint64_t apart_ns = 1000000;
@@ -67,21 +68,13 @@ static void measure(struct rvp_clock_line *line)
 	    (double)(last->boottime_ns - first->boottime_ns) / (double)(last->stamp - first->stamp);
 }
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec now;
-
-	clock_gettime(id, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t stamp_now(int kind)
 {
 #if defined(__x86_64__)
 	if (kind == RVP_CLOCK_TSC)
 		return __builtin_ia32_rdtsc();
 #endif
-	return kind == RVP_CLOCK_MONOTONIC ? clock_ns(CLOCK_MONOTONIC) : 0;
+	return kind == RVP_CLOCK_MONOTONIC ? rvp_clock_ns(CLOCK_MONOTONIC) : 0;
 }
 
 static uint64_t span_ns(const struct rvp_clock_line *line)
@@ -94,8 +87,8 @@ static void add_now(struct rvp_clock_map *map, int kind)
 {
 	struct rvp_clock_line *line = &map->lines[kind];
 	struct rvp_record_ANCHOR now = {.stamp = stamp_now(kind),
-					.boottime_ns = clock_ns(CLOCK_BOOTTIME),
-					.realtime_ns = clock_ns(CLOCK_REALTIME)};
+					.boottime_ns = rvp_clock_ns(CLOCK_BOOTTIME),
+					.realtime_ns = rvp_clock_ns(CLOCK_REALTIME)};
 	const struct rvp_clock_point *first = &line->points[0];
 
 	if (now.stamp <= line->points[line->count - 1].stamp ||

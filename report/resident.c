@@ -121,18 +121,21 @@ static uint32_t find_watched(const struct rvp_tree_rss *resident, uint64_t pid, 
 	return best;
 }
 
+/* SNAPSHOT and WATCH have the same names for the same things. */
+#define SEEN_BY(record)                                                           \
+	(&(struct rvp_tree_rss_process){.anon_bytes = (record)->rss_anon_bytes,   \
+					.file_bytes = (record)->rss_file_bytes,   \
+					.shmem_bytes = (record)->rss_shmem_bytes, \
+					.swap_bytes = (record)->swap_bytes,       \
+					.peak_bytes = (record)->peak_rss_bytes})
+
 static bool take_snapshot(struct rvp_tree_rss *resident, const struct rvp_moment *moment)
 {
 	const struct rvp_record_SNAPSHOT *record = &moment->record->SNAPSHOT;
 
 	if (moment->process == RVP_NO_PROCESS || !resident->processes[moment->process].is_alive)
 		return false;
-	set_sample(resident, moment->process, moment->ns,
-		   &(struct rvp_tree_rss_process){.anon_bytes = record->rss_anon_bytes,
-						  .file_bytes = record->rss_file_bytes,
-						  .shmem_bytes = record->rss_shmem_bytes,
-						  .swap_bytes = record->swap_bytes,
-						  .peak_bytes = record->peak_rss_bytes});
+	set_sample(resident, moment->process, moment->ns, SEEN_BY(record));
 	return true;
 }
 
@@ -144,12 +147,7 @@ static bool take_watch(struct rvp_tree_rss *resident, const struct rvp_moment *m
 	resident->last_watched = number;
 	if (number == RVP_NO_PROCESS)
 		return false;
-	set_sample(resident, number, moment->ns,
-		   &(struct rvp_tree_rss_process){.anon_bytes = record->rss_anon_bytes,
-						  .file_bytes = record->rss_file_bytes,
-						  .shmem_bytes = record->rss_shmem_bytes,
-						  .swap_bytes = record->swap_bytes,
-						  .peak_bytes = record->peak_rss_bytes});
+	set_sample(resident, number, moment->ns, SEEN_BY(record));
 	return true;
 }
 

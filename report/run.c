@@ -6,6 +6,7 @@
  *   (O2) A process is in run->processes once: by its entry in the tree, or by its folder where no entry names
  * it.
  */
+#include "record/clock_ns.h"
 #include "report/alive.h"
 #include "report/run_source.h"
 
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct folder_list {
@@ -345,7 +345,6 @@ static struct rvp_status open_all(struct rvp_run *run, const char *folder)
 struct rvp_status rvp_run_open(struct rvp_run **opened, const char *folder)
 {
 	struct rvp_run *run = calloc(1, sizeof *run);
-	struct timespec now;
 
 	*opened = NULL;
 	if (run)
@@ -354,8 +353,7 @@ struct rvp_status rvp_run_open(struct rvp_run **opened, const char *folder)
 		free(run);
 		return rvp_fail("open", folder, ENOMEM);
 	}
-	clock_gettime(CLOCK_REALTIME, &now);
-	run->source->read_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	run->source->read_ns = rvp_clock_ns(CLOCK_REALTIME);
 	run->folder = rvp_arena_text(&run->source->arena, folder, strlen(folder));
 	run->name = "";
 

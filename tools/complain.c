@@ -29,27 +29,32 @@ static void make_safe(char line[LINE_BYTES])
 }
 
 /* One write a line, so that lines of several processes stay whole. */
-void rvp_complain(const char *format, ...)
+static void put_line(const char *format, va_list arguments, bool has_colors)
 {
 	char line[LINE_BYTES];
+
+	vsnprintf(line, sizeof line, format, arguments);
+	if (!has_colors)
+		make_safe(line);
+	fprintf(stderr, "rvprof: %s\n", line);
+}
+
+void rvp_complain(const char *format, ...)
+{
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(line, sizeof line, format, arguments);
+	put_line(format, arguments, false);
 	va_end(arguments);
-	make_safe(line);
-	fprintf(stderr, "rvprof: %s\n", line);
 }
 
 void rvp_say_in_color(const char *format, ...)
 {
-	char line[LINE_BYTES];
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(line, sizeof line, format, arguments);
+	put_line(format, arguments, true);
 	va_end(arguments);
-	fprintf(stderr, "rvprof: %s\n", line);
 }
 
 void rvp_complain_of(const struct rvp_status *status)

@@ -5,38 +5,28 @@
  * done nothing but wait. */
 #include "tools/last_look.h"
 
+#include "record/clock_ns.h"
 #include "record/log_writer.h"
-#include "record/tree.h"
+#include "report/run_source.h"
 #include "tools/process_stat.h"
 #include "tools/watch_cgroup.h"
 #include "tools/watch_process.h"
 #include "tools/watch_regions.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <time.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* The entry of the root if it is at its last hook; NULL otherwise. */
-static const struct rvp_tree_entry *waiting_root(struct rvp_tree *tree, size_t bytes)
+static const struct rvp_tree_entry *waiting_root(struct rvp_tree *tree, uint32_t entry_count)
 {
-	uint32_t count = atomic_load(&tree->next_entry), pid = atomic_load(&tree->root_pid);
+	uint32_t pid = atomic_load(&tree->root_pid);
 
 	if (tree->maker != RVP_MADE_BY_PRELOAD || !pid ||
 	    rvp_start_ticks((pid_t)pid) != atomic_load(&tree->root_start_ticks))
 		return NULL;
-	for (uint32_t i = 0; i < count && rvp_tree_bytes(i + 1) <= bytes; i++) {
+	for (uint32_t i = 0; i < entry_count; i++) {
 		struct rvp_tree_entry *entry = rvp_tree_entry_at(tree, i);
 
 		if (entry->pid == pid && entry->start_ticks == tree->root_start_ticks &&
@@ -88,7 +78,7 @@ static void write_cgroup(struct rvp_log_writer *writer, pid_t pid, uint64_t stam
 static void write_look(struct rvp_log_writer *writer, const struct rvp_tree *tree,
 		       const struct rvp_tree_entry *root)
 {
-	uint64_t monotonic_ns = clock_ns(CLOCK_MONOTONIC), realtime_ns = clock_ns(CLOCK_REALTIME);
+	uint64_t monotonic_ns = rvp_clock_ns(CLOCK_MONOTONIC), realtime_ns = rvp_clock_ns(CLOCK_REALTIME);
 	uint64_t end_ns = atomic_load(&root->end_realtime_ns),
 		 age_ns = realtime_ns > end_ns ? realtime_ns - end_ns : 0;
 	uint64_t stamp = monotonic_ns - age_ns - 1000; /* a microsecond before the end: it still lived */
@@ -98,12 +88,12 @@ static void write_look(struct rvp_log_writer *writer, const struct rvp_tree *tre
 	write_cgroup(writer, (pid_t)root->pid, stamp);
 	rvp_regions_write(writer, (pid_t)root->pid, NULL, stamp);
 	RVP_WRITE(writer, ANCHOR, 0, .stamp = monotonic_ns, .realtime_ns = realtime_ns,
-		  .monotonic_ns = monotonic_ns, .boottime_ns = clock_ns(CLOCK_BOOTTIME));
+		  .monotonic_ns = monotonic_ns, .boottime_ns = rvp_clock_ns(CLOCK_BOOTTIME));
 }
 
-static void look(const char *folder, struct rvp_tree *tree, size_t bytes)
+static void look(const char *folder, struct rvp_tree *tree, uint32_t entry_count)
 {
-	const struct rvp_tree_entry *root = waiting_root(tree, bytes);
+	const struct rvp_tree_entry *root = waiting_root(tree, entry_count);
 	struct rvp_log_writer writer;
 	char path[PATH_MAX];
 
@@ -118,24 +108,12 @@ static void look(const char *folder, struct rvp_tree *tree, size_t bytes)
 
 void rvp_last_look(const char *folder)
 {
+	struct rvp_run_source source = {0};
 	char path[PATH_MAX];
-	struct stat file;
-	struct rvp_tree *tree;
-	int fd;
 
-	if (snprintf(path, sizeof path, "%s/" RVP_TREE_FILE, folder) >= (int)sizeof path)
+	if (snprintf(path, sizeof path, "%s/" RVP_TREE_FILE, folder) >= (int)sizeof path ||
+	    rvp_failed(rvp_tree_read(&source, path)))
 		return;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	tree = fstat(fd, &file) == 0 && file.st_size >= RVP_TREE_HEADER_BYTES
-		   ? mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_SHARED, fd, 0)
-		   : MAP_FAILED;
-	close(fd);
-	if (tree == MAP_FAILED)
-		return;
-	if (memcmp(tree->file.magic, RVP_TREE_MAGIC, sizeof tree->file.magic) == 0 &&
-	    tree->file.version == RVP_FORMAT_VERSION)
-		look(folder, tree, (size_t)file.st_size);
-	munmap(tree, (size_t)file.st_size);
+	look(folder, source.tree, source.entry_count);
+	free(source.tree);
 }

@@ -2,6 +2,7 @@
 /* run_place.c: see run_place.h. */
 #include "tools/run_place.h"
 
+#include "record/clock_ns.h"
 #include "record/names.h"
 #include "record/tree_file.h"
 
@@ -11,7 +12,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 /* argv with each word's NUL, into `into`; a word that does not fit is cut. Returns the bytes, more than fit
@@ -34,18 +34,16 @@ static struct rvp_status make_tree(struct rvp_run_place *place, const struct rvp
 				   uint32_t pid, uint64_t start_ticks)
 {
 	static char command[RVP_TREE_COMMAND_BYTES + 1];
-	struct timespec now;
 	struct stat namespace = {0};
 	char path[RVP_FOLDER_BYTES + 16];
 	struct rvp_tree_facts facts = {
 	    .maker = RVP_MADE_BY_RUN, .mode = settings->options.mode, .root_pid = pid};
 	int failed;
 
-	clock_gettime(CLOCK_REALTIME, &now);
 	stat("/proc/self/ns/pid", &namespace);
 	facts.root_start_ticks = start_ticks;
 	facts.root_pidns = namespace.st_ino;
-	facts.begin_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	facts.begin_realtime_ns = rvp_clock_ns(CLOCK_REALTIME);
 	facts.max_log_bytes = settings->options.max_log_bytes;
 	facts.exe = rvp_folder_exe(settings->program[0]);
 	facts.command = command;

@@ -3,6 +3,7 @@
  * watch_cgroup.c. */
 #include "tools/watch.h"
 
+#include "record/clock_ns.h"
 #include "record/log_writer.h"
 #include "tools/process_stat.h"
 #include "tools/watch_cgroup.h"
@@ -17,7 +18,6 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MS       1000000ll
@@ -61,31 +61,24 @@ struct rvp_watch {
 	struct rvp_watch_sum sum;
 };
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t now_ns(void)
 {
-	return clock_ns(CLOCK_MONOTONIC);
+	return rvp_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* What watching costs is processor time: waiting, for a turn or for the program's own lock, costs nobody. */
 static uint64_t cost_clock_ns(void)
 {
-	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	return rvp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void write_anchor(struct rvp_watch *watch)
 {
 	uint64_t monotonic_ns = now_ns();
 
-	RVP_WRITE(&watch->writer, ANCHOR, 0, .stamp = monotonic_ns, .realtime_ns = clock_ns(CLOCK_REALTIME),
-		  .monotonic_ns = monotonic_ns, .boottime_ns = clock_ns(CLOCK_BOOTTIME));
+	RVP_WRITE(&watch->writer, ANCHOR, 0, .stamp = monotonic_ns,
+		  .realtime_ns = rvp_clock_ns(CLOCK_REALTIME), .monotonic_ns = monotonic_ns,
+		  .boottime_ns = rvp_clock_ns(CLOCK_BOOTTIME));
 }
 
 static struct rvp_text text(const char *bytes)
@@ -366,7 +359,7 @@ struct rvp_status rvp_watch_open(struct rvp_watch **into, const char *folder, st
 	watch->root = root;
 	watch->pidns_inode = namespace.st_ino;
 	watch->begin_ns = watch->flushed_ns = now_ns();
-	watch->begin_realtime_ns = clock_ns(CLOCK_REALTIME);
+	watch->begin_realtime_ns = rvp_clock_ns(CLOCK_REALTIME);
 	watch->interval_ns = SHORTEST_NS;
 	watch->regions_ns_per_mib = REGIONS_NS_PER_MIB;
 	write_process(watch);

@@ -3,6 +3,7 @@
  * Each case has a process, and so a set, of its own. */
 #include "preload/blocks.h"
 #include "tests/unit/preload_double.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -245,8 +246,6 @@ int main(void)
 {
 	Suite *suite = suite_create("blocks");
 	TCase *cases = tcase_create("blocks");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, an_address_comes_out_once);
@@ -260,9 +259,5 @@ int main(void)
 	tcase_add_test(cases, threads_in_one_bucket);
 	tcase_add_test(cases, threads_make_one_level);
 	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -4,6 +4,7 @@
  * process, and so an arena, of its own. */
 #include "preload/bootstrap.h"
 #include "tests/unit/hooks_renamed.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -300,8 +301,6 @@ int main(void)
 {
 	Suite *suite = suite_create("bootstrap");
 	TCase *cases = tcase_create("bootstrap");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(cases, blocks_are_aligned_zeroed_and_know_their_size);
 	tcase_add_test(cases, blocks_do_not_overlap);
@@ -317,9 +316,5 @@ int main(void)
 	tcase_add_test(cases, an_early_block_moves_to_the_real_allocator);
 	tcase_add_test(cases, a_shrunk_early_block_keeps_what_fits);
 	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 /* check_decode.c: every kind comes back as it was written, and nothing that is no record is handed out. */
 #include "record/decode.h"
 #include "record/encode.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 
@@ -138,15 +139,10 @@ int main(void)
 {
 	Suite *suite = suite_create("decode");
 	TCase *cases = tcase_create("decode");
-	SRunner *runner = srunner_create(suite);
 
 	suite_add_tcase(suite, cases);
 	tcase_add_test(cases, every_kind_comes_back);
 	tcase_add_test(cases, cut_at_every_byte);
 	tcase_add_test(cases, what_is_no_record);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

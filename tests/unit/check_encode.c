@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* check_encode.c: what the encoder writes, byte by byte. */
 #include "record/encode.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 
@@ -62,16 +63,11 @@ int main(void)
 {
 	Suite *suite = suite_create("encode");
 	TCase *cases = tcase_create("encode");
-	SRunner *runner = srunner_create(suite);
 
 	suite_add_tcase(suite, cases);
 	tcase_add_test(cases, numbers);
 	tcase_add_test(cases, zigzag);
 	tcase_add_test(cases, a_record_byte_by_byte);
 	tcase_add_test(cases, long_texts_are_cut);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

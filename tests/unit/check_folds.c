@@ -3,6 +3,7 @@
 #include "preload/folds.h"
 #include "record/fold.h"
 #include "tests/unit/preload_double.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -318,8 +319,6 @@ int main(void)
 {
 	Suite *suite = suite_create("folds");
 	TCase *cases = tcase_create("folds");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(cases, make_folder, remove_folder);
 	tcase_set_timeout(cases, 60);
@@ -337,9 +336,5 @@ int main(void)
 	tcase_add_test(cases, on_a_full_disk_it_is_counted);
 	tcase_add_test(cases, a_child_has_sums_of_its_own);
 	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

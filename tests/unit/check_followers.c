@@ -3,6 +3,7 @@
  * its name is what LD_PRELOAD is searched for. */
 #include "preload/followers.h"
 #include "tests/unit/preload_double.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -193,8 +194,6 @@ static int run_all(void)
 {
 	Suite *suite = suite_create("followers");
 	TCase *cases = tcase_create("followers");
-	SRunner *runner;
-	int failed;
 
 	unsetenv("LD_PRELOAD");
 	rvp_followers_prepare();
@@ -209,11 +208,7 @@ static int run_all(void)
 	tcase_add_test(cases, a_path_that_cannot_be_said_is_not);
 	tcase_add_test(cases, a_program_that_will_not_be_seen_is_counted);
 	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }
 
 int main(int argument_count, char **arguments)

@@ -2,6 +2,7 @@
 /* check_log_reader.c: each chunk once, whatever the log and the buffers hold of it. */
 #include "record/log_reader.h"
 #include "tests/unit/run_maker.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -160,7 +161,6 @@ int main(void)
 {
 	Suite *suite = suite_create("log_reader");
 	TCase *cases = tcase_create("log_reader");
-	SRunner *runner = srunner_create(suite);
 
 	suite_add_tcase(suite, cases);
 	tcase_add_test(cases, sealed_and_open);
@@ -169,9 +169,5 @@ int main(void)
 	tcase_add_test(cases, missing_and_torn);
 	tcase_add_test(cases, rubbish_between_chunks_is_stepped_over);
 	tcase_add_test(cases, counters_and_losses_are_summed);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

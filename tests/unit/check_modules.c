@@ -4,6 +4,7 @@
 #include "preload/modules.h"
 #include "preload/walk.h"
 #include "tests/unit/recorder_double.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <dlfcn.h>
@@ -175,8 +176,6 @@ int main(int argument_count, char **arguments)
 {
 	Suite *suite = suite_create("modules");
 	TCase *cases = tcase_create("modules");
-	SRunner *runner;
-	int failed;
 
 	folder = argument_count > 1 ? arguments[1] : ".";
 	tcase_add_test(cases, two_libraries_on_one_base);
@@ -185,9 +184,5 @@ int main(int argument_count, char **arguments)
 	tcase_add_test(cases, symbols_as_the_loader_finds_them);
 	tcase_add_test(cases, objects_by_the_list_of_link_maps);
 	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

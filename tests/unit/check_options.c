@@ -6,6 +6,7 @@
 #include "record/pattern.h"
 #include "record/run_folder.h"
 #include "record/tree_file.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <errno.h>
@@ -294,8 +295,6 @@ int main(void)
 {
 	Suite *suite = suite_create("options");
 	TCase *pure = tcase_create("pure"), *files = tcase_create("files");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(pure, defaults);
 	tcase_add_test(pure, each_variable);
@@ -314,8 +313,5 @@ int main(void)
 	tcase_add_test(files, no_fatal_signal_by_a_file_limit);
 	suite_add_tcase(suite, pure);
 	suite_add_tcase(suite, files);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 /* The tree of call paths: one number a path, told before it is used, whatever threads do. */
 #include "preload/path_memo.h"
 #include "tests/unit/recorder_double.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -207,8 +208,6 @@ int main(void)
 {
 	Suite *suite = suite_create("path_tree");
 	TCase *cases = tcase_create("tree");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(cases, start, NULL);
 	tcase_add_test(cases, a_path_has_one_number);
@@ -221,9 +220,5 @@ int main(void)
 	tcase_add_test(cases, the_deepest_known_node_stands_for_the_path);
 	tcase_set_timeout(cases, 60);
 	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

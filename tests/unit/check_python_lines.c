@@ -16,6 +16,7 @@
  *   209              "x" * total]
  */
 #include "report/python_lines.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -195,8 +196,6 @@ int main(void)
 {
 	Suite *suite = suite_create("python_lines");
 	TCase *tests = tcase_create("lines");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_loop_test(tests, every_instruction_has_the_line_that_cpython_says, 0, CASE_COUNT);
 	tcase_add_test(tests, lnotab_steps_too_large_for_a_byte_are_summed);
@@ -205,8 +204,5 @@ int main(void)
 	tcase_add_loop_test(tests, a_cut_table_is_read_no_further_than_its_end, 0, CASE_COUNT);
 	tcase_add_loop_test(tests, a_table_of_noise_neither_hangs_nor_gives_a_line_below_one, 0, CASE_COUNT);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

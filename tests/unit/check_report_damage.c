@@ -5,6 +5,7 @@
 #include "report/analysis.h"
 #include "report/finalize.h"
 #include "tests/unit/run_maker.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -276,7 +277,6 @@ int main(void)
 {
 	Suite *suite = suite_create("report_damage");
 	TCase *cases = tcase_create("damage");
-	SRunner *runner = srunner_create(suite);
 
 	suite_add_tcase(suite, cases);
 	tcase_set_timeout(cases, 240);
@@ -286,9 +286,5 @@ int main(void)
 	tcase_add_test(cases, damaged_runs_are_finalized);
 	tcase_add_test(cases, other_folders_get_a_clear_line);
 	tcase_add_test(cases, another_format_version_is_named);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 #include "record/log_writer.h"
 #include "report/analysis.h"
 #include "tests/unit/run_maker.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -471,7 +472,6 @@ int main(void)
 {
 	Suite *suite = suite_create("report_match");
 	TCase *cases = tcase_create("match");
-	SRunner *runner = srunner_create(suite);
 
 	suite_add_tcase(suite, cases);
 	tcase_add_test(cases, one_thread_to_the_byte);
@@ -492,9 +492,5 @@ int main(void)
 	tcase_add_test(cases, fold_counts_in_its_site);
 	tcase_add_test(cases, rss_of_the_tree_sums);
 	tcase_add_test(cases, watcher_sees_rss_and_end);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 #include "report/finalize.h"
 #include "report/write_trace.h"
 #include "tests/unit/run_maker.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -234,7 +235,6 @@ int main(void)
 {
 	Suite *suite = suite_create("report_outputs");
 	TCase *cases = tcase_create("outputs");
-	SRunner *runner = srunner_create(suite);
 
 	suite_add_tcase(suite, cases);
 	tcase_add_test(cases, rows_of_memory_csv);
@@ -243,9 +243,5 @@ int main(void)
 	tcase_add_test(cases, trace_is_what_perfetto_takes);
 	tcase_add_test(cases, a_long_trace_is_cut_and_says_so);
 	tcase_add_test(cases, finalize_again_gives_the_same);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -3,6 +3,7 @@
  * hits stand for is what was allocated. All seeds are fixed, so a bound of 4 standard errors holds or does
  * not for good. */
 #include "preload/sample.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -198,8 +199,6 @@ int main(void)
 {
 	Suite *suite = suite_create("sample");
 	TCase *cases = tcase_create("sample");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, the_mean_distance_is_the_one_asked_for);
@@ -211,9 +210,5 @@ int main(void)
 	tcase_add_test(cases, an_empty_block_is_never_a_sample);
 	tcase_add_test(cases, a_huge_block_is_a_sample);
 	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -8,6 +8,7 @@
  * Where addr2line itself is wrong the function is not among the chosen: it names a function that was inlined
  * and has no linkage name (a lambda) after the one around it. */
 #include "report/symbols.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <elf.h>
@@ -460,8 +461,6 @@ int main(void)
 {
 	Suite *suite = suite_create("symbols");
 	TCase *tests = tcase_create("symbols");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	unsetenv("DEBUGINFOD_URLS");
 	tcase_set_timeout(tests, 60);
@@ -485,8 +484,5 @@ int main(void)
 	tcase_add_test(tests, a_thousand_addresses_take_well_under_a_second);
 	tcase_add_test(tests, the_same_question_gets_the_same_answer_from_the_cache);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

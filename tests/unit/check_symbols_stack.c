@@ -6,6 +6,7 @@
 #include "report/symbols_groups.h"
 
 #include "tests/unit/run_maker.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <inttypes.h>
@@ -379,8 +380,6 @@ int main(void)
 {
 	Suite *suite = suite_create("symbols_stack");
 	TCase *tests = tcase_create("stacks");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	unsetenv("DEBUGINFOD_URLS");
 	tcase_add_test(tests, a_native_stack_is_named_innermost_first);
@@ -396,8 +395,5 @@ int main(void)
 	tcase_add_test(tests, sites_that_read_the_same_are_one_group_with_the_sum);
 	tcase_add_test(tests, growth_is_signed_and_may_run_to_the_end);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* check_text_numbers.c: numbers as people read them. */
 #include "report/text_numbers.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -73,8 +74,6 @@ int main(void)
 {
 	Suite *suite = suite_create("text_numbers");
 	TCase *tests = tcase_create("numbers");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tests, bytes_have_a_unit_and_a_tenth);
 	tcase_add_test(tests, bytes_just_below_a_unit_do_not_read_as_1024);
@@ -83,8 +82,5 @@ int main(void)
 	tcase_add_test(tests, shares_never_read_as_nothing_when_there_is_something);
 	tcase_add_test(tests, durations_and_times);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 
 #include "report/symbols.h"
 #include "report/text_json.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -164,8 +165,6 @@ int main(void)
 {
 	Suite *suite = suite_create("text_style");
 	TCase *tests = tcase_create("style");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tests, control_characters_and_broken_text_are_question_marks);
 	tcase_add_test(tests, text_is_cut_to_its_columns);
@@ -175,8 +174,5 @@ int main(void)
 	tcase_add_test(tests, json_text_is_json_whatever_the_program_called_itself);
 	tcase_add_test(tests, paths_are_tidied);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

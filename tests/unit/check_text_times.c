@@ -3,6 +3,7 @@
 #include "report/text_times.h"
 
 #include "tests/unit/run_maker.h"
+#include "tests/unit/run_suite.h"
 
 #include <check.h>
 #include <string.h>
@@ -98,16 +99,11 @@ int main(void)
 {
 	Suite *suite = suite_create("text_times");
 	TCase *tests = tcase_create("times");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tests, begin, end);
 	tcase_add_test(tests, seconds_percent_peak_and_end);
 	tcase_add_test(tests, marks_by_label_the_first_counts_and_steps_by_number);
 	tcase_add_test(tests, what_is_no_moment_is_told_with_what_would_be_one);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

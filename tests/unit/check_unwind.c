@@ -3,6 +3,7 @@
  * this test: in the product it would take over the program's C++ exceptions. */
 #include "preload/walk.h"
 #include "tests/unit/recorder_double.h"
+#include "tests/unit/run_suite.h"
 
 #include <alloca.h>
 #include <check.h>
@@ -444,8 +445,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind");
 	TCase *cases = tcase_create("against libunwind");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(cases, start, NULL);
 	tcase_add_test(cases, recursion);
@@ -467,9 +466,5 @@ int main(void)
 	tcase_add_test(cases, after_a_fork_all_is_told_again);
 	tcase_set_timeout(cases, 60);
 	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }
