@@ -38,6 +38,9 @@ enum rvp_scope_kind {
 	RVP_SCOPE_END = 1, /* of the thread's innermost; category, name and args are empty */
 	RVP_SCOPE_OPERATOR_BEGIN = 2,
 	RVP_SCOPE_OPERATOR_END = 3,
+	RVP_SCOPE_RANGE_BEGIN = 4, /* ranges overlap and end on any thread: `args` is the range's number */
+	RVP_SCOPE_RANGE_END = 5,
+	RVP_SCOPE_KIND_COUNT
 };
 /* NEXT: begins a step that lasts to the next NEXT or the end. PHASE: the phase changes within the step. */
 enum rvp_step_kind { RVP_STEP_NEXT = 0, RVP_STEP_BEGIN = 1, RVP_STEP_END = 2, RVP_STEP_PHASE = 3 };

@@ -1,7 +1,7 @@
 #!/bin/sh
 # guards.sh: what librvprof.so shows to a program, and takes from libc.
 #
-#   exports   exactly the names of preload/hooks.def and of the operators' table, if there is one
+#   exports   exactly the names of preload/hooks.def, of the operators' table, if there is one, and rvprof.h's table
 #   imports   only names of tests/life/imports.allowed
 #   needed    libc (and its loader) alone: a NEEDED libunwind takes over the program's C++ exceptions
 #   stack     no executable stack, no text relocations, little static TLS
@@ -30,6 +30,7 @@ if [ -f "$root/preload/operators.def" ]; then
 	grep -o '_Z[A-Za-z_0-9]*' "$root/preload/operators.def" | sort -u >"$scratch/operators"
 	sort -u -o "$scratch/hooks" "$scratch/hooks" "$scratch/operators"
 fi
+echo rvprof_api_1 | sort -u -o "$scratch/hooks" - "$scratch/hooks"
 comm -23 "$scratch/exports" "$scratch/hooks" | sed 's/$/ is shown, and is no hook/' >"$scratch/diff"
 comm -13 "$scratch/exports" "$scratch/hooks" | grep -v '^_Z' | sed 's/$/ is a hook, and is not shown/' >>"$scratch/diff"
 verdict exports "$scratch/diff"

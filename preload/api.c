@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* api.c: what a program says by itself (include/rvprof.h, rvprof.py, NVTX, adapters) becomes records.
+ *
+ * One data symbol is shown, rvprof_api_1, and found by dlsym: a function of that name could be bound by a
+ * program that is linked without us, and then miss.
+ *
+ * Rules
+ *   - A call is one record: a stamp, the texts, no stack. Nothing is remembered here: what belongs together
+ * (the begin and the end of a scope, a step and the next) is found by the reader, per thread.
+ *   - A text is cut at RVPROF_TEXT_BYTES, at the begin of a character, and that is counted (text_cut).
+ *   - A call out of a signal handler that interrupted a hook has no record, and is counted (mark_reentrant).
+ *   - Once the log is folded (--max-log) there are no blocks to speak of any more: scopes, operators and tags
+ * are dropped and counted (log_bound); steps, labels and metrics are still written.
+ */
+#define RVPROF_ABSENT /* the table alone: the library has nobody to look for */
+#include "rvprof.h"
+#include "preload/emit.h"
+#include "preload/enter.h"
+#include "preload/own.h"
+#include "preload/recorder.h"
+#include "preload/snapshot.h"
+
+#include <string.h>
+
+_Static_assert((int)RVPROF_SOURCE_ADAPTER == (int)RVP_SOURCE_ADAPTER,
+	       "rvprof.h numbers sources as the log does");
+_Static_assert((int)RVPROF_STEP_PHASE == (int)RVP_STEP_PHASE, "... and kinds of step marks");
+_Static_assert((int)RVPROF_PHASE_UPDATE == (int)RVP_STEP_PHASE_UPDATE, "... and phases");
+_Static_assert((int)RVPROF_ADAPTER_FAILED == (int)RVP_ADAPTER_FAILED, "... and states of adapters");
+
+static bool begins_character(char byte)
+{
+	return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
+/* The last place at which the text, which is longer than that, may end. */
+static size_t cut(const char *text)
+{
+	size_t length = RVPROF_TEXT_BYTES;
+
+	rvp_lose(RVP_LOSS_TEXT_CUT, 1);
+	while (length > RVPROF_TEXT_BYTES - 4 && !begins_character(text[length]))
+		length--;
+	return length;
+}
+
+static struct rvp_text text_of(const char *text)
+{
+	size_t length = text ? strnlen(text, RVPROF_TEXT_BYTES + 1) : 0;
+
+	return (struct rvp_text){.bytes = text, .length = length > RVPROF_TEXT_BYTES ? cut(text) : length};
+}
+
+/* NULL: there is nobody to tell, or it can't be told now. */
+static struct rvp_thread *enter(void)
+{
+	struct rvp_thread *thread = rvp_enter();
+
+	if (__builtin_expect(thread != NULL, 1))
+		return thread;
+	if (atomic_load(&rvp_process.state) == RVP_READY &&
+	    atomic_load_explicit(rvp_alive, memory_order_relaxed))
+		rvp_lose(rvp_local.phase == RVP_OUTSIDE ? RVP_LOSS_NO_BUFFER : RVP_LOSS_MARK_REENTRANT, 1);
+	return NULL;
+}
+
+/* The same, for what is of no use once blocks are not recorded one by one. */
+static struct rvp_thread *enter_for_blocks(void)
+{
+	struct rvp_thread *thread = enter();
+
+	if (!thread || !atomic_load_explicit(&rvp_process.tree->folded, memory_order_relaxed))
+		return thread;
+	rvp_lose(RVP_LOSS_LOG_BOUND, 1);
+	rvp_leave(thread);
+	return NULL;
+}
+
+static int active(void)
+{
+	return atomic_load(&rvp_process.state) == RVP_READY;
+}
+
+static void tell_scope(uint64_t kind, int source, const char *category, const char *name, const char *args)
+{
+	struct rvp_thread *thread = enter_for_blocks();
+	struct rvp_text texts[3];
+
+	if (!thread)
+		return;
+	texts[0] = text_of(category);
+	texts[1] = text_of(name);
+	texts[2] = text_of(args);
+	RVP_EMIT(thread, SCOPE, texts[0].length + texts[1].length + texts[2].length,
+		 .stamp = rvp_event_stamp(thread), .kind = kind, .source = (uint64_t)source,
+		 .category = texts[0], .name = texts[1], .args = texts[2]);
+	rvp_leave(thread);
+}
+
+static void scope_begin(int source, const char *category, const char *name)
+{
+	tell_scope(RVP_SCOPE_BEGIN, source, category, name, NULL);
+}
+
+static void scope_end(int source)
+{
+	tell_scope(RVP_SCOPE_END, source, NULL, NULL, NULL);
+}
+
+static void op_begin(int source, const char *name, const char *category, const char *args)
+{
+	tell_scope(RVP_SCOPE_OPERATOR_BEGIN, source, category, name, args);
+}
+
+static void op_end(int source)
+{
+	tell_scope(RVP_SCOPE_OPERATOR_END, source, NULL, NULL, NULL);
+}
+
+/* A range is known by its number, in `args` of both ends. */
+static const char *number_text(uint64_t number, char text[20])
+{
+	char *at = text + 19;
+
+	*at = '\0';
+	do
+		*--at = "0123456789abcdef"[number % 16];
+	while (number /= 16);
+	return at;
+}
+
+static void range_begin(int source, uint64_t id, const char *category, const char *name)
+{
+	char text[20];
+
+	tell_scope(RVP_SCOPE_RANGE_BEGIN, source, category, name, number_text(id, text));
+}
+
+static void range_end(int source, uint64_t id)
+{
+	char text[20];
+
+	tell_scope(RVP_SCOPE_RANGE_END, source, NULL, NULL, number_text(id, text));
+}
+
+static void tag(int source, const void *address, size_t bytes, const char *category, const char *name)
+{
+	struct rvp_thread *thread = enter_for_blocks();
+	struct rvp_text texts[2];
+
+	if (!thread)
+		return;
+	texts[0] = text_of(category);
+	texts[1] = text_of(name);
+	RVP_EMIT(thread, TAG, texts[0].length + texts[1].length, .stamp = rvp_event_stamp(thread),
+		 .address = (uint64_t)address, .bytes = bytes, .source = (uint64_t)source,
+		 .category = texts[0], .name = texts[1]);
+	rvp_leave(thread);
+}
+
+static void step(int source, int kind, int phase, uint64_t seq_len, uint64_t tokens, const char *name)
+{
+	struct rvp_thread *thread = enter();
+	struct rvp_text text;
+
+	if (!thread)
+		return;
+	text = text_of(name);
+	RVP_EMIT(thread, STEP, text.length, .stamp = rvp_event_stamp(thread), .kind = (uint64_t)kind,
+		 .source = (uint64_t)source, .phase = (uint64_t)phase, .seq_len = seq_len, .tokens = tokens,
+		 .name = text);
+	rvp_leave(thread);
+}
+
+static void mark(struct rvp_thread *thread, uint64_t kind, uint64_t value, const char *label)
+{
+	struct rvp_text text = text_of(label);
+
+	RVP_EMIT(thread, MARK, text.length, .stamp = rvp_event_stamp(thread), .kind = kind, .value = value,
+		 .label = text);
+}
+
+static void label(int source, const char *text)
+{
+	struct rvp_thread *thread = enter();
+
+	(void)source; /* a label is the same whoever gives it */
+	if (!thread)
+		return;
+	mark(thread, RVP_MARK_LABEL, 0, text);
+	rvp_leave(thread);
+}
+
+/* The figures come first: at the label the reader finds them. */
+static void snapshot(const char *text)
+{
+	struct rvp_thread *thread = enter();
+
+	if (!thread)
+		return;
+	rvp_snapshot(thread);
+	mark(thread, RVP_MARK_LABEL, 0, text);
+	rvp_leave(thread);
+}
+
+static void metric(const char *name, double value)
+{
+	struct rvp_thread *thread = enter();
+	uint64_t bits;
+
+	if (!thread)
+		return;
+	memcpy(&bits, &value, sizeof bits);
+	mark(thread, RVP_MARK_METRIC, bits, name);
+	rvp_leave(thread);
+}
+
+static void adapter(int state, const char *name, const char *version, const char *what)
+{
+	struct rvp_thread *thread = enter();
+	struct rvp_text texts[3];
+
+	if (!thread)
+		return;
+	texts[0] = text_of(name);
+	texts[1] = text_of(version);
+	texts[2] = text_of(what);
+	RVP_EMIT(thread, ADAPTER, texts[0].length + texts[1].length + texts[2].length,
+		 .stamp = rvp_event_stamp(thread), .state = (uint64_t)state, .name = texts[0],
+		 .version = texts[1], .what = texts[2]);
+	rvp_leave(thread);
+}
+
+#pragma GCC visibility push(default)
+extern const struct rvprof_api rvprof_api_1;
+const struct rvprof_api rvprof_api_1 = {
+    .version = 1,
+    .bytes = sizeof(struct rvprof_api),
+    .active = active,
+    .scope_begin = scope_begin,
+    .scope_end = scope_end,
+    .op_begin = op_begin,
+    .op_end = op_end,
+    .range_begin = range_begin,
+    .range_end = range_end,
+    .tag = tag,
+    .step = step,
+    .label = label,
+    .snapshot = snapshot,
+    .metric = metric,
+    .adapter = adapter,
+};
+#pragma GCC visibility pop
