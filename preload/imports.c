@@ -4,9 +4,19 @@
  * For every relocation of kind JUMP_SLOT, GLOB_DAT or 64 whose symbol is one that we front, the slot gets the
  * front's address. A slot inside the read-only part after relocation (RELRO) is made writable for the moment
  * of the store. The allocator's own module and ours are left alone.
+ *
+ * Two sorts of names: the operators, where an allocator brings its own (their fronts know the real ones), and
+ * known functions of frameworks, whose real one is what the slot held. A slot that is not bound yet leads
+ * into its own module: then the function is looked for by name, in the module itself and else in all that are
+ * loaded, and if two others have it the slot is left alone. Few modules name such functions; whether one may
+ * is seen by its symbol table's undefined part and the Bloom filter of its hash table, before any relocation
+ * is read.
  */
 #include "preload/imports.h"
 
+#include "preload/elf_image.h"
+#include "preload/functions.h"
+#include "preload/modules.h"
 #include "preload/operators.h"
 #include "preload/process.h"
 #include "preload/real.h"
@@ -26,9 +36,13 @@ struct image {
 	const ElfW(Rela) * tables[2];
 	size_t counts[2];
 	uintptr_t relro_low, relro_high;
+	const uint32_t *hash; /* DT_GNU_HASH; NULL: it has none */
+	const struct dl_phdr_info *info;
+	bool wants_operators, wants_functions;
 };
 
 static _Atomic uint64_t seen_adds;
+static _Atomic uint32_t seen_modules = UINT32_MAX;
 
 /* glibc has relocated the pointers of most modules' dynamic sections, but not the vdso's. */
 static uintptr_t absolute(uintptr_t bias, uintptr_t value)
@@ -46,6 +60,7 @@ static void read_dynamic(struct image *image, const ElfW(Dyn) * entry)
 		switch (entry->d_tag) {
 		case DT_SYMTAB: image->symbols = (const ElfW(Sym) *)address; break;
 		case DT_STRTAB: image->strings = (const char *)address; break;
+		case DT_GNU_HASH: image->hash = (const uint32_t *)address; break;
 		case DT_JMPREL: image->tables[0] = (const ElfW(Rela) *)address; break;
 		case DT_RELA: image->tables[1] = (const ElfW(Rela) *)address; break;
 		case DT_PLTRELSZ: plt_bytes = entry->d_un.d_val; break;
@@ -68,21 +83,6 @@ static void store(const struct image *image, void **slot, void *front)
 		rvp_syscall6(SYS_mprotect, (long)page, 4096, PROT_READ, 0, 0, 0);
 }
 
-static void redirect(const struct image *image, const ElfW(Rela) * table, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		unsigned long kind = ELF64_R_TYPE(table[i].r_info);
-		void *front;
-
-		if (kind != R_X86_64_JUMP_SLOT && kind != R_X86_64_GLOB_DAT && kind != R_X86_64_64)
-			continue;
-		front = rvp_operators_front(image->strings +
-					    image->symbols[ELF64_R_SYM(table[i].r_info)].st_name);
-		if (front)
-			store(image, (void **)(image->bias + table[i].r_offset), front);
-	}
-}
-
 static bool holds(const struct dl_phdr_info *info, uintptr_t code)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -95,9 +95,113 @@ static bool holds(const struct dl_phdr_info *info, uintptr_t code)
 	return false;
 }
 
+/* Where a function of this name is defined; more than one place: ambiguous. */
+struct search {
+	const char *name;
+	uintptr_t found;
+	bool is_ambiguous;
+};
+
+static uintptr_t defined_in(const struct dl_phdr_info *info, const char *name)
+{
+	struct rvp_object object;
+
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD)
+			return rvp_object_find(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, &object)
+				   ? rvp_elf_symbol(&object, name)
+				   : 0;
+	return 0;
+}
+
+static int search_in(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct search *search = argument;
+	uintptr_t found = defined_in(info, search->name);
+
+	(void)size;
+	search->is_ambiguous |= found && search->found && found != search->found;
+	if (found)
+		search->found = found;
+	return 0;
+}
+
+/* The function that a slot leads to, or will; 0: not known. */
+static uintptr_t real_behind(const struct image *image, uintptr_t held, const char *name)
+{
+	struct search search = {.name = name};
+
+	if (rvp_functions_is_at(name, held))
+		return held;
+	search.found = defined_in(image->info, name);
+	if (!search.found)
+		dl_iterate_phdr(search_in, &search);
+	return search.is_ambiguous ? 0 : search.found;
+}
+
+static void *front_for(const struct image *image, uintptr_t held, const char *name)
+{
+	void *front = image->wants_operators ? rvp_operators_front(name) : NULL;
+
+	if (front || !image->wants_functions || !rvp_functions_known(name))
+		return front;
+	return rvp_functions_front(name, real_behind(image, held, name));
+}
+
+static void redirect(const struct image *image, const ElfW(Rela) * table, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		unsigned long kind = ELF64_R_TYPE(table[i].r_info);
+		void **slot = (void **)(image->bias + table[i].r_offset), *front;
+
+		if (kind != R_X86_64_JUMP_SLOT && kind != R_X86_64_GLOB_DAT && kind != R_X86_64_64)
+			continue;
+		front = front_for(image, (uintptr_t)*slot,
+				  image->strings + image->symbols[ELF64_R_SYM(table[i].r_info)].st_name);
+		if (front)
+			store(image, slot, front);
+	}
+}
+
+static uint32_t gnu_hash(const char *name)
+{
+	uint32_t hash = 5381;
+
+	for (; *name; name++)
+		hash = hash * 33 + (uint8_t)*name;
+	return hash;
+}
+
+/* By the Bloom filter: false is sure. The table: bucket count, first hashed symbol, filter words, shift. */
+static bool may_define(const uint32_t *table, const char *name)
+{
+	const uint64_t *filter = (const uint64_t *)(const void *)(table + 4);
+	uint32_t hash = gnu_hash(name);
+	uint64_t bits = 1ull << hash % 64 | 1ull << (hash >> table[3]) % 64;
+
+	return table[2] && (filter[hash / 64 % table[2]] & bits) == bits;
+}
+
+/* Undefined symbols come before the hashed ones. A table without hashed symbols says nothing of how many
+ * there are: then the relocations are read. */
+static bool may_name_functions(const struct image *image)
+{
+	const char *name;
+
+	if (!image->hash || image->hash[1] <= 1)
+		return true;
+	for (uint32_t i = 1; i < image->hash[1]; i++)
+		if (rvp_functions_known(image->strings + image->symbols[i].st_name))
+			return true;
+	for (size_t i = 0; (name = rvp_functions_name(i)); i++)
+		if (may_define(image->hash, name))
+			return true;
+	return false;
+}
+
 static void look_at(const struct dl_phdr_info *info)
 {
-	struct image image = {.bias = info->dlpi_addr};
+	struct image image = {.bias = info->dlpi_addr, .info = info};
 	const ElfW(Dyn) *dynamic = NULL;
 
 	if (holds(info, rvp_real.allocator_low) || holds(info, (uintptr_t)look_at))
@@ -117,6 +221,10 @@ static void look_at(const struct dl_phdr_info *info)
 	read_dynamic(&image, dynamic);
 	if (!image.symbols || !image.strings)
 		return;
+	image.wants_operators = rvp_operators_are_beside_malloc();
+	image.wants_functions = may_name_functions(&image);
+	if (!image.wants_operators && !image.wants_functions)
+		return;
 	for (int i = 0; i < 2; i++)
 		redirect(&image, image.tables[i], image.counts[i]);
 }
@@ -131,11 +239,20 @@ static int visit(struct dl_phdr_info *info, size_t size, void *adds)
 	return 0;
 }
 
+/* Operators matter from the first call on: each look asks the loader. A function that tells of steps is
+ * called by modules that were met on stacks before: then, and only then. */
+static bool is_due(void)
+{
+	uint32_t count = rvp_modules_count();
+
+	return atomic_exchange(&seen_modules, count) != count || rvp_operators_are_beside_malloc();
+}
+
 void rvp_imports_refresh(void)
 {
 	uint64_t adds = 0;
 
-	if (!rvp_operators_are_beside_malloc() || atomic_load(&rvp_process.locked))
+	if (atomic_load(&rvp_process.locked) || !is_due())
 		return;
 	dl_iterate_phdr(visit, &adds);
 	atomic_store(&seen_adds, adds);

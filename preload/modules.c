@@ -45,6 +45,11 @@ uint32_t rvp_modules_era(void)
 	return atomic_load_explicit(&last_number, memory_order_acquire) >> 16;
 }
 
+uint32_t rvp_modules_count(void)
+{
+	return atomic_load_explicit(&last_number, memory_order_acquire);
+}
+
 struct rvp_text rvp_module_build_id(const struct rvp_object *object)
 {
 	return rvp_elf_build_id(object);

@@ -23,6 +23,9 @@ uint16_t rvp_module_of(struct rvp_thread *thread, const struct rvp_object *objec
 
 uint32_t rvp_modules_era(void);
 
+/* How many modules were ever met. */
+uint32_t rvp_modules_count(void);
+
 /* Emits MODULE_UNLOAD for those that are not mapped any more. */
 void rvp_modules_unload_gone(struct rvp_thread *thread);
 

@@ -44,6 +44,7 @@ enum rvp_scope_kind {
 };
 /* NEXT: begins a step that lasts to the next NEXT or the end. PHASE: the phase changes within the step. */
 enum rvp_step_kind { RVP_STEP_NEXT = 0, RVP_STEP_BEGIN = 1, RVP_STEP_END = 2, RVP_STEP_PHASE = 3 };
+#define RVP_STEP_FAILED "failed" /* the name of an END of what was no step after all */
 enum rvp_step_phase {
 	RVP_STEP_PHASE_NONE = 0,
 	RVP_STEP_PHASE_LOAD = 1,
