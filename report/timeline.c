@@ -62,7 +62,13 @@ static bool happens(enum rvp_kind kind)
 	case RVP_EXEC:
 	case RVP_EXIT:
 	case RVP_FOLD:
-	case RVP_OWN_COST: return true;
+	case RVP_OWN_COST:
+	case RVP_FILL:
+	case RVP_SCOPE:
+	case RVP_TAG:
+	case RVP_STEP:
+	case RVP_TENSOR:
+	case RVP_ADAPTER: return true;
 	default: return false;
 	}
 }
@@ -76,6 +82,12 @@ static void set_time(const struct rvp_timeline *timeline, struct stream *stream)
 		stream->ns = ns;
 	if (stamp > stream->stamp)
 		stream->stamp = stamp;
+}
+
+static void number_paths(const struct rvp_timeline *timeline, struct stream *stream)
+{
+	if (stream->process != RVP_NO_PROCESS)
+		rvp_number_paths(timeline->run->processes[stream->process].source, &stream->record);
 }
 
 static bool advance_deferred(const struct rvp_timeline *timeline, struct stream *stream)
@@ -104,6 +116,7 @@ static bool advance(const struct rvp_timeline *timeline, struct stream *stream)
 	for (;;) {
 		while (rvp_decode_next(&stream->decoder, &stream->record))
 			if (happens(stream->record.kind)) {
+				number_paths(timeline, stream);
 				set_time(timeline, stream);
 				return true;
 			}
