@@ -38,6 +38,14 @@
 
 /* Who speaks, and of what: numbers of struct rvprof_api's calls. A program needs none of them. */
 enum rvprof_source { RVPROF_SOURCE_API, RVPROF_SOURCE_NVTX, RVPROF_SOURCE_PYTHON, RVPROF_SOURCE_ADAPTER };
+enum rvprof_scope_kind {
+	RVPROF_SCOPE_BEGIN,
+	RVPROF_SCOPE_END,
+	RVPROF_SCOPE_OPERATOR_BEGIN,
+	RVPROF_SCOPE_OPERATOR_END,
+	RVPROF_SCOPE_RANGE_BEGIN,
+	RVPROF_SCOPE_RANGE_END
+};
 enum rvprof_step_kind { RVPROF_STEP_NEXT, RVPROF_STEP_BEGIN, RVPROF_STEP_END, RVPROF_STEP_PHASE };
 enum rvprof_phase {
 	RVPROF_PHASE_NONE,
@@ -75,6 +83,9 @@ struct rvprof_api {
 	void (*metric)(const char *name, double value);
 	/* A framework was met. state: enum rvprof_adapter. */
 	void (*adapter)(int state, const char *name, const char *version, const char *what);
+	/* Any of scopes, operators and ranges, with all that its record holds. kind: enum rvprof_scope_kind.
+	 */
+	void (*scope)(int kind, int source, const char *category, const char *name, const char *args);
 };
 
 #if defined(__linux__) && defined(__GNUC__) && !defined(RVPROF_ABSENT)

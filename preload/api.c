@@ -24,6 +24,7 @@
 
 _Static_assert((int)RVPROF_SOURCE_ADAPTER == (int)RVP_SOURCE_ADAPTER,
 	       "rvprof.h numbers sources as the log does");
+_Static_assert((int)RVPROF_SCOPE_RANGE_END == (int)RVP_SCOPE_RANGE_END, "... and kinds of scopes");
 _Static_assert((int)RVPROF_STEP_PHASE == (int)RVP_STEP_PHASE, "... and kinds of step marks");
 _Static_assert((int)RVPROF_PHASE_UPDATE == (int)RVP_STEP_PHASE_UPDATE, "... and phases");
 _Static_assert((int)RVPROF_ADAPTER_FAILED == (int)RVP_ADAPTER_FAILED, "... and states of adapters");
@@ -81,7 +82,7 @@ static int active(void)
 	return atomic_load(&rvp_process.state) == RVP_READY;
 }
 
-static void tell_scope(uint64_t kind, int source, const char *category, const char *name, const char *args)
+static void scope(int kind, int source, const char *category, const char *name, const char *args)
 {
 	struct rvp_thread *thread = enter_for_blocks();
 	struct rvp_text texts[3];
@@ -99,22 +100,22 @@ static void tell_scope(uint64_t kind, int source, const char *category, const ch
 
 static void scope_begin(int source, const char *category, const char *name)
 {
-	tell_scope(RVP_SCOPE_BEGIN, source, category, name, NULL);
+	scope(RVP_SCOPE_BEGIN, source, category, name, NULL);
 }
 
 static void scope_end(int source)
 {
-	tell_scope(RVP_SCOPE_END, source, NULL, NULL, NULL);
+	scope(RVP_SCOPE_END, source, NULL, NULL, NULL);
 }
 
 static void op_begin(int source, const char *name, const char *category, const char *args)
 {
-	tell_scope(RVP_SCOPE_OPERATOR_BEGIN, source, category, name, args);
+	scope(RVP_SCOPE_OPERATOR_BEGIN, source, category, name, args);
 }
 
 static void op_end(int source)
 {
-	tell_scope(RVP_SCOPE_OPERATOR_END, source, NULL, NULL, NULL);
+	scope(RVP_SCOPE_OPERATOR_END, source, NULL, NULL, NULL);
 }
 
 /* A range is known by its number, in `args` of both ends. */
@@ -133,14 +134,14 @@ static void range_begin(int source, uint64_t id, const char *category, const cha
 {
 	char text[20];
 
-	tell_scope(RVP_SCOPE_RANGE_BEGIN, source, category, name, number_text(id, text));
+	scope(RVP_SCOPE_RANGE_BEGIN, source, category, name, number_text(id, text));
 }
 
 static void range_end(int source, uint64_t id)
 {
 	char text[20];
 
-	tell_scope(RVP_SCOPE_RANGE_END, source, NULL, NULL, number_text(id, text));
+	scope(RVP_SCOPE_RANGE_END, source, NULL, NULL, number_text(id, text));
 }
 
 static void tag(int source, const void *address, size_t bytes, const char *category, const char *name)
@@ -249,5 +250,6 @@ const struct rvprof_api rvprof_api_1 = {
     .snapshot = snapshot,
     .metric = metric,
     .adapter = adapter,
+    .scope = scope,
 };
 #pragma GCC visibility pop
