@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hooks_descriptor.c: close and its kin go round our two descriptors. A raw system call does not; see descriptor.h. */
+/* hooks_descriptor.c: close and its kin go round our two descriptors, and tell reads.h that a number is free. A raw system call does not; see descriptor.h. */
 #include "preload/descriptor.h"
 #include "preload/process.h"
+#include "preload/reads.h"
 #include "preload/real.h"
 #include "preload/sys.h"
 
@@ -25,13 +26,16 @@ int close(int fd)
 		errno = EBADF; /* as without us: the program never opened it */
 		return -1;
 	}
+	rvp_reads_forget(fd);
 	return rvp_real.close(fd);
 }
 
 static int close_span(unsigned first, unsigned last, int flags)
 {
-	long result = rvp_syscall6(SYS_close_range, first, last, flags, 0, 0, 0);
+	long result;
 
+	rvp_reads_forget_span(first, last);
+	result = rvp_syscall6(SYS_close_range, first, last, flags, 0, 0, 0);
 	if (result == 0)
 		return 0;
 	errno = (int)-result;
@@ -82,6 +86,7 @@ int dup2(int from, int to)
 	}
 	if (guard() && from != to)
 		rvp_descriptor_make_way(to);
+	rvp_reads_forget(to);
 	return rvp_real.dup2(from, to);
 }
 
@@ -93,5 +98,6 @@ int dup3(int from, int to, int flags)
 	}
 	if (guard() && from != to)
 		rvp_descriptor_make_way(to);
+	rvp_reads_forget(to);
 	return rvp_real.dup3(from, to, flags);
 }

@@ -9,14 +9,8 @@
 #include "preload/recorder.h"
 #include "preload/snapshot.h"
 #include "preload/sys.h"
+#include "preload/told_files.h"
 #include "preload/walk.h"
-
-#include <string.h>
-
-enum { FILES_KNOWN = 256 };
-
-/* (device, inode) pairs whose path was told; a full table tells again. */
-static _Atomic uint64_t told[FILES_KNOWN];
 
 static uint64_t whole_pages(uint64_t bytes)
 {
@@ -28,36 +22,6 @@ static bool is_recorded(struct rvp_thread *thread, uint64_t bytes)
 	if (rvp_process.options.mode != RVP_MODE_FULL && bytes < rvp_process.threshold_bytes)
 		return false;
 	return !atomic_load_explicit(&rvp_process.tree->folded, memory_order_relaxed) && rvp_folder_give_slot(thread);
-}
-
-static bool is_told(uint64_t device, uint64_t inode)
-{
-	uint64_t name = (device * 0x9e3779b97f4a7c15u ^ inode) | 1;
-	_Atomic uint64_t *cell = &told[name * 0xd6e8feb86659fd93u >> 56];
-
-	if (atomic_load(cell) == name)
-		return true;
-	atomic_store(cell, name);
-	return false;
-}
-
-static void tell_file(struct rvp_thread *thread, int fd, const struct stat *file)
-{
-	char link[40] = "/proc/self/fd/", path[1024], digits[12];
-	int at = sizeof digits - 1;
-	long length;
-
-	digits[at] = 0;
-	for (unsigned number = (unsigned)fd;; number /= 10) {
-		digits[--at] = (char)('0' + number % 10);
-		if (number < 10)
-			break;
-	}
-	strcat(link, digits + at);
-	length = rvp_sys_readlink(link, path, sizeof path);
-	if (length > 0)
-		RVP_EMIT(thread, FILE, (uint64_t)length, .device = file->st_dev, .inode = file->st_ino,
-			 .bytes = (uint64_t)file->st_size, .path = {.bytes = path, .length = (uint64_t)length});
 }
 
 void rvp_on_map(struct rvp_thread *thread, struct rvp_mapping mapping, struct rvp_caller caller)
@@ -72,9 +36,8 @@ void rvp_on_map(struct rvp_thread *thread, struct rvp_mapping mapping, struct rv
 		return;
 	stamp = rvp_event_stamp(thread);
 	path = rvp_event_path(thread, caller);
-	if (mapping.fd >= 0 && !atomic_load(&rvp_process.locked) && rvp_sys_fstat(mapping.fd, &file) == 0 &&
-	    !is_told(file.st_dev, file.st_ino))
-		tell_file(thread, mapping.fd, &file);
+	if (mapping.fd >= 0 && !atomic_load(&rvp_process.locked) && rvp_sys_fstat(mapping.fd, &file) == 0)
+		rvp_tell_file(thread, mapping.fd, &file);
 	RVP_EMIT(thread, MAP, 0, .stamp = stamp, .address = mapping.address, .bytes = bytes,
 		 .protection = (uint64_t)mapping.protection, .flags = (uint64_t)mapping.flags,
 		 .offset = mapping.offset, .device = file.st_dev, .inode = file.st_ino, .stack = path.stack,
@@ -131,10 +94,4 @@ void rvp_on_break(struct rvp_thread *thread, uint64_t before, uint64_t after, st
 	stamp = rvp_event_stamp(thread);
 	path = rvp_event_path(thread, caller);
 	RVP_EMIT(thread, BREAK, 0, .stamp = stamp, .old_end = before, .end = after, .stack = path.stack);
-}
-
-void rvp_maps_after_fork(void)
-{
-	for (int i = 0; i < FILES_KNOWN; i++)
-		atomic_store(&told[i], 0);
 }

@@ -17,7 +17,4 @@ void rvp_on_remap(struct rvp_thread *thread, uint64_t old, uint64_t old_bytes, u
 		  struct rvp_caller caller);
 void rvp_on_break(struct rvp_thread *thread, uint64_t before, uint64_t after, struct rvp_caller caller);
 
-/* In a child by fork: files are to be named again. */
-void rvp_maps_after_fork(void);
-
 #endif

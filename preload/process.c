@@ -7,13 +7,14 @@
 #include "preload/finish.h"
 #include "preload/flush.h"
 #include "preload/folder.h"
-#include "preload/maps.h"
 #include "preload/followers.h"
 #include "preload/own.h"
 #include "preload/procfs.h"
+#include "preload/reads.h"
 #include "preload/snapshot.h"
 #include "preload/stamp.h"
 #include "preload/sys.h"
+#include "preload/told_files.h"
 #include "preload/walk.h"
 #include "record/pattern.h"
 #include "record/tree_file.h"
@@ -23,7 +24,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { SAMPLE_BYTES = 512 * 1024, THRESHOLD_BYTES = 16 * 1024 };
 
 struct rvp_process rvp_process;
 
@@ -241,8 +241,8 @@ static bool start(int argument_count, char **arguments, char **environment)
 	strncpy(rvp_process.exe, rvp_folder_exe(argument_count > 0 ? arguments[0] : ""), sizeof rvp_process.exe - 1);
 	rvp_process.clock = rvp_clock_choose();
 	rvp_process.number = 1;
-	rvp_process.threshold_bytes = THRESHOLD_BYTES;
-	rvp_process.sample_bytes = SAMPLE_BYTES;
+	rvp_process.threshold_bytes = RVP_THRESHOLD_BYTES;
+	rvp_process.sample_bytes = RVP_SAMPLE_BYTES;
 	read_identity();
 	rvp_folder_find_stack();
 	if (!find_tree(environment))
@@ -304,7 +304,8 @@ bool rvp_process_reborn(void)
 	}
 	rvp_walk_after_fork();
 	rvp_snapshot_after_fork();
-	rvp_maps_after_fork();
+	rvp_told_files_after_fork();
+	rvp_reads_after_fork();
 	atomic_store_explicit(rvp_alive, 1, memory_order_release);
 	return true;
 }

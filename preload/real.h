@@ -13,7 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 struct rvp_real {
 #define RVP_HOOK(name, returns, parameters, need) returns(*name) parameters;

@@ -24,6 +24,18 @@ enum rvp_phase { RVP_OUTSIDE = 0, RVP_OURS = 1, RVP_REAL = 2 };
 
 enum { RVP_FRAMES_MAX = 1024, RVP_WALK_STACK_BYTES = 12 * 1024 };
 
+/* Where files were read to lately (reads.c); an epoch lasts while the thread records nothing else. */
+enum { RVP_FILLED_PLACES = 16 };
+struct rvp_filled {
+	uint64_t address, bytes;
+	uint32_t epoch, count;
+};
+struct rvp_fills {
+	uint64_t last_stamp;
+	uint32_t epoch;
+	struct rvp_filled places[RVP_FILLED_PLACES];
+};
+
 struct rvp_thread {
 	struct rvp_slot *slot; /* NULL: this thread has counters only (nothing to record yet, or no buffer) */
 	uint32_t slot_number;
@@ -36,6 +48,7 @@ struct rvp_thread {
 	uint64_t moved_bytes;           /* given out and back since the last look at the clock */
 	uint64_t events_left;           /* until the next look at the clock */
 	uint64_t frames[RVP_FRAMES_MAX]; /* scratch of the walk */
+	struct rvp_fills fills;
 	void *walker;                   /* the unwinder's own state for this thread */
 };
 

@@ -33,6 +33,12 @@ struct rvp_module {
 	const char *path;
 };
 
+/* A file that was mapped or read; the path is where it was then. */
+struct rvp_known_file {
+	uint64_t device, inode, bytes;
+	const char *path;
+};
+
 struct rvp_node {
 	uint64_t pc;     /* return address, or with `exact` the instruction's own: look up pc - !exact */
 	uint32_t parent; /* the caller; 0: none */
@@ -105,6 +111,8 @@ struct rvp_process {
 	struct rvp_python_node *python_nodes; /* index: number; 0 unused */
 	struct rvp_code *codes;               /* index: number; 0 unused */
 	size_t node_count, python_node_count, code_count;
+	struct rvp_known_file *files; /* as they were told; a file can be here twice */
+	size_t file_count;
 	struct rvp_thread *threads; /* by tid */
 	size_t thread_count;
 

@@ -215,6 +215,15 @@ static void take_python_node(struct scan *scan, const struct rvp_record_PYTHON_N
 		};
 }
 
+static void take_file(struct scan *scan, const struct rvp_record_FILE *record)
+{
+	struct rvp_known_file *file = ITEM_AFTER(scan, files, file_count, file_room);
+
+	if (file)
+		*file = (struct rvp_known_file){record->device, record->inode, record->bytes,
+						rvp_arena_copy(scan->arena, record->path)};
+}
+
 static void take_fork(struct scan *scan, const struct rvp_record_FORK *record)
 {
 	struct rvp_process_source *source = scan->source;
@@ -269,6 +278,7 @@ static void take_definition(struct scan *scan, const struct rvp_record *record)
 	case RVP_NODE: take_node(scan, &record->NODE); break;
 	case RVP_CODE: take_code(scan, &record->CODE); break;
 	case RVP_PYTHON_NODE: take_python_node(scan, &record->PYTHON_NODE); break;
+	case RVP_FILE: take_file(scan, &record->FILE); break;
 	case RVP_FORK: take_fork(scan, &record->FORK); break;
 	case RVP_ANCHOR: take_anchor(scan, scan->process->clock, &record->ANCHOR); break;
 	case RVP_ALLOC:
