@@ -3,6 +3,7 @@
 #include "preload/followers.h"
 
 #include "preload/disk.h"
+#include "preload/injection.h"
 #include "preload/process.h"
 #include "preload/sys.h"
 
@@ -108,6 +109,8 @@ void rvp_followers_prepare(void)
 		setenv("RVPROF_RUN_DIR", rvp_process.folder, 1);
 	else
 		unsetenv("RVPROF_RUN_DIR");
+	if (follow)
+		rvp_injection_prepare();
 }
 
 void rvp_followers_check(char *const *environment)

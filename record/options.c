@@ -193,6 +193,11 @@ static bool read_DISABLE(struct rvp_options *options, struct part value)
 {
 	return read_flag(&options->disable, value);
 }
+static bool read_NVTX_FORWARD(struct rvp_options *options, struct part value)
+{
+	(void)options, (void)value; /* librvprof_nvtx.so's own matter */
+	return true;
+}
 static bool read_RUN_DIR(struct rvp_options *options, struct part value)
 {
 	return read_text(options->run_dir, value);
@@ -217,6 +222,7 @@ static const struct option_row rows[] = {
     {"exit-wait", "SECONDS", false, read_EXIT_WAIT},
     {"disable", "0|1", false, read_DISABLE},
     {"run-dir", "DIR", false, read_RUN_DIR},
+    {"nvtx-forward", "PATH", false, read_NVTX_FORWARD},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
