@@ -2,7 +2,8 @@
 /* analysis.h: the questions to a run. One pass over the merged, matched timeline answers them all: totals,
  * peak, end, any asked moments, by site.
  *
- * A site is (process, native call path, Python call path). What the words mean is in docs/metrics.md.
+ * A site is (process, native call path, Python call path), and with attribution also purpose and evidence:
+ * one call path whose blocks serve two purposes is two sites. What the words mean is in docs/metrics.md.
  * Memory: live blocks + sites (times asked moments) + asked series rows; nothing grows with events.
  *
  *     struct rvp_run *run;
@@ -14,6 +15,7 @@
 #ifndef RVP_REPORT_ANALYSIS_H
 #define RVP_REPORT_ANALYSIS_H
 
+#include "report/purpose.h"
 #include "report/run.h"
 
 /* Bytes and blocks. Sampled blocks are in here with their weight. */
@@ -23,6 +25,10 @@ struct rvp_amount {
 
 struct rvp_site {
 	uint32_t process;              /* in run->processes */
+	uint16_t purpose;              /* purpose.h; RVP_CATEGORY_UNKNOWN without attribution */
+	uint8_t evidence;              /* enum rvp_evidence */
+	uint8_t confidence;            /* percent, as the evidence sees itself */
+	uint32_t reason;               /* rvp_reason_text: of its first block */
 	uint32_t stack;                /* rvp_node_at; 0: none */
 	uint32_t python;               /* rvp_python_node_at; 0: none */
 	uint32_t is_estimate;          /* 1: sampled blocks are in it */
@@ -35,8 +41,13 @@ struct rvp_site {
 	uint64_t largest_bytes;        /* the largest single block */
 	/* While the pass goes on. */
 	struct rvp_amount live;
+	uint64_t live_sampled_bytes;
+	double live_variance;
 	uint64_t peak_seen;
 	uint32_t next_of_process;
+	/* Of at_peak: what sampled blocks stand for, and its variance. */
+	uint64_t peak_sampled_bytes;
+	double peak_variance;
 };
 
 /* The run's time is cut into series_rows equal parts; a row is a part in which something happened. */
@@ -64,6 +75,11 @@ struct rvp_totals {
 	double end_variance;     /* of end_live_bytes, from sampling */
 };
 
+/* Highest live bytes that a purpose ever had. */
+struct rvp_maximum {
+	uint64_t bytes, ns;
+};
+
 struct rvp_analysis {
 	struct rvp_site *sites;
 	size_t site_count;
@@ -76,15 +92,23 @@ struct rvp_analysis {
 	uint64_t mean_rss_bytes;              /* over time */
 	struct rvp_totals *processes;         /* the same totals by process, run->process_count of them */
 	struct rvp_amount *moment_table;      /* behind the sites' at_moments */
+	uint64_t
+	    tracked_peak_bytes; /* blocks and the program's own mappings: what the sites' at_peak sum up to */
+	uint64_t tracked_peak_ns; /* RVP_NEVER: there was none */
+	uint64_t tracked_end_bytes, tracked_end_count; /* likewise of at_end */
+	struct rvp_maximum max_by_purpose[RVP_PURPOSES_MAX];
+	struct rvp_maximum max_by_category[RVP_CATEGORY_COUNT];
 };
 
 struct rvp_observer; /* observer.h: whoever wants every matched event while the pass goes */
+struct rvp_attribution;
 
 struct rvp_question {
 	const uint64_t *moments_ns; /* ascending */
 	size_t moment_count;
-	size_t series_rows;              /* at most so many rows; 0: no series */
-	struct rvp_observer **observers; /* NULL ends them; may be NULL */
+	size_t series_rows;                  /* at most so many rows; 0: no series */
+	struct rvp_observer **observers;     /* NULL ends them; may be NULL */
+	struct rvp_attribution *attribution; /* NULL: everything is unknown */
 };
 
 /* Answers into `answer` (whatever it held is overwritten). Fails only without memory. */

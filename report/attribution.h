@@ -40,12 +40,12 @@ void rvp_attribution_see(struct rvp_attribution *attribution, const struct rvp_e
 struct rvp_verdict rvp_attribution_judge(struct rvp_attribution *attribution, const struct rvp_event *birth);
 
 /* Changes of purpose in the middle of a life, in order of time; how many in *count. */
-struct rvp_change {
+struct rvp_recast {
 	struct rvp_block_key key;
 	uint64_t ns;
 	struct rvp_verdict verdict; /* from then on */
 };
-const struct rvp_change *rvp_attribution_changes(const struct rvp_attribution *attribution, size_t *count);
+const struct rvp_recast *rvp_attribution_recasts(const struct rvp_attribution *attribution, size_t *count);
 
 /* Who was overruled, by bytes at birth. */
 struct rvp_disagreement {

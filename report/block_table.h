@@ -15,13 +15,17 @@ enum rvp_block_flags {
 	RVP_BLOCK_SUSPECT = 2,  /* given out while another was live there: one late free is to be swallowed */
 	RVP_BLOCK_OCCUPIED = 4, /* of the place: an address may be 0 */
 	RVP_BLOCK_MAPPED = 8,   /* a mapping of the program, not a block of its allocator */
+	RVP_BLOCK_FILE = 16,    /* a mapping of a file: counts only when evidence speaks for it */
 };
+
+#define RVP_NOT_COUNTED UINT32_MAX
 
 struct rvp_block {
 	uint64_t address;
 	uint64_t bytes; /* requested */
 	uint64_t birth_ns;
-	uint32_t site;
+	uint32_t site;   /* by call path alone; what observers and answers see is `split` in its place */
+	uint32_t split;  /* site by call path and purpose; RVP_NOT_COUNTED: in no sum */
 	uint32_t stream; /* that gave it out */
 	uint32_t flags;  /* enum rvp_block_flags */
 	uint32_t thread; /* low bits of its thread_serial */

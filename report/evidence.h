@@ -77,6 +77,7 @@ void rvp_evidence_note(struct rvp_attribution *attribution, const char *format, 
 
 /* What evidence may ask for. */
 const struct rvp_run *rvp_attribution_run(const struct rvp_attribution *attribution);
+const struct rvp_attribution_settings *rvp_attribution_settings(const struct rvp_attribution *attribution);
 const struct rvp_steps *rvp_attribution_steps(const struct rvp_attribution *attribution);
 struct rvp_purposes *rvp_attribution_purposes(struct rvp_attribution *attribution);
 /* During the survey: the live block that holds `address` (blocks of RVP_INDEXED_BYTES and more, and mappings;

@@ -11,6 +11,7 @@
 
 #include "record/names.h"
 #include "report/analysis.h"
+#include "report/attribution.h"
 #include "report/ledger.h"
 #include "report/write_csv.h"
 #include "report/write_summary.h"
@@ -104,21 +105,29 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 	struct rvp_ledger ledger;
 	struct rvp_trace trace;
 	struct rvp_observer *observers[] = {&csv.observer, &ledger.observer, &trace.observer, NULL};
+	struct rvp_attribution *attribution;
 	struct rvp_analysis answer;
-	struct rvp_status status;
+	struct rvp_status status = rvp_attribute(run, NULL, &attribution);
 
+	if (rvp_failed(status))
+		return status;
 	rvp_csv_open(&csv, outputs->files[MEMORY], outputs->files[CATEGORIES]);
 	rvp_csv_write_latency(outputs->files[LATENCY]);
 	rvp_ledger_open(&ledger);
-	if (!rvp_trace_open(&trace, run, outputs->files[TRACE], trace_max_bytes))
+	if (!rvp_trace_open(&trace, run, outputs->files[TRACE], trace_max_bytes)) {
+		rvp_attribution_close(attribution);
 		return rvp_fail("write", names[TRACE], ENOMEM);
-	status = rvp_analyse(run, &(struct rvp_question){.observers = observers}, &answer);
+	}
+	status = rvp_analyse(run, &(struct rvp_question){.observers = observers, .attribution = attribution},
+			     &answer);
 	rvp_trace_close(&trace);
-	if (rvp_failed(status))
-		return status;
-	rvp_summary_write(outputs->files[SUMMARY], run, &answer, &ledger);
-	rvp_analysis_free(&answer);
-	return close_outputs(outputs);
+	if (!rvp_failed(status)) {
+		rvp_summary_write(outputs->files[SUMMARY], run, &answer, &ledger, attribution);
+		rvp_analysis_free(&answer);
+		status = close_outputs(outputs);
+	}
+	rvp_attribution_close(attribution);
+	return status;
 }
 
 static struct rvp_status write_all(const char *folder)

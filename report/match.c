@@ -24,6 +24,7 @@ struct early_free {
 struct rvp_matcher {
 	const struct rvp_run *run;
 	struct rvp_site_table *sites;
+	struct rvp_classifier classifier;
 	struct rvp_inheritance *inheritance;
 	struct rvp_block_table *tables;
 	struct rvp_match_counts *counts;
@@ -35,7 +36,7 @@ struct rvp_matcher {
 };
 
 struct rvp_matcher *rvp_matcher_open(const struct rvp_run *run, uint32_t stream_count,
-				     struct rvp_site_table *sites)
+				     struct rvp_site_table *sites, struct rvp_classifier classifier)
 {
 	struct rvp_matcher *matcher = calloc(1, sizeof *matcher);
 	size_t processes = run->process_count + 1;
@@ -44,6 +45,7 @@ struct rvp_matcher *rvp_matcher_open(const struct rvp_run *run, uint32_t stream_
 		return NULL;
 	matcher->run = run;
 	matcher->sites = sites;
+	matcher->classifier = classifier;
 	matcher->inheritance = rvp_inherit(run);
 	matcher->tables = calloc(processes, sizeof *matcher->tables);
 	matcher->counts = calloc(processes, sizeof *matcher->counts);
@@ -138,7 +140,9 @@ static bool match_alloc(struct rvp_matcher *matcher, const struct rvp_moment *mo
 		make(matcher, &events[(*count)++], RVP_EVENT_DIED, moment, old);
 		rvp_block_remove(table, old);
 	}
-	make(matcher, &events[(*count)++], RVP_EVENT_BORN, moment, &block);
+	make(matcher, &events[*count], RVP_EVENT_BORN, moment, &block);
+	block.split = matcher->classifier.classify(matcher->classifier.context, &events[*count]);
+	events[(*count)++].block.split = block.split;
 	if (!old && take_early_free(matcher, moment, block.address)) {
 		counts->inversion++;
 		counts->unknown_free--;
@@ -272,6 +276,11 @@ bool rvp_match(struct rvp_matcher *matcher, const struct rvp_moment *moment, str
 		return true;
 	}
 	return matcher->has_ended[moment->process] || match_record(matcher, moment, events, count);
+}
+
+struct rvp_block *rvp_matched_block(const struct rvp_matcher *matcher, uint32_t process, uint64_t address)
+{
+	return rvp_block_find(&matcher->tables[process], address);
 }
 
 const struct rvp_match_counts *rvp_match_counts(const struct rvp_matcher *matcher, uint32_t process)

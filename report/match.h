@@ -36,6 +36,12 @@ struct rvp_event {
 
 enum { RVP_EVENTS_MAX = 2 }; /* that one record can make */
 
+/* Says at a birth by which number a block is summed (block.split); asked once a block. */
+struct rvp_classifier {
+	uint32_t (*classify)(void *context, const struct rvp_event *birth);
+	void *context;
+};
+
 struct rvp_match_counts {                 /* of a process */
 	uint64_t alloc_count, free_count; /* records of allocs and frees that did happen */
 	uint64_t alloc_bytes;
@@ -46,7 +52,10 @@ struct rvp_matcher;
 
 /* `sites` gets the sites of all blocks. NULL without memory. */
 struct rvp_matcher *rvp_matcher_open(const struct rvp_run *run, uint32_t stream_count,
-				     struct rvp_site_table *sites);
+				     struct rvp_site_table *sites, struct rvp_classifier classifier);
+
+/* The live block at `address`, or NULL. */
+struct rvp_block *rvp_matched_block(const struct rvp_matcher *matcher, uint32_t process, uint64_t address);
 
 /* The events that the moment makes, how many in *count. False without memory. */
 bool rvp_match(struct rvp_matcher *matcher, const struct rvp_moment *moment, struct rvp_event *events,

@@ -15,10 +15,16 @@ struct rvp_live {
 
 struct rvp_state {
 	const struct rvp_run *run;
-	struct rvp_live live;             /* of the tree */
-	struct rvp_live *live_by_process; /* run->process_count of them */
+	const struct rvp_matcher *matcher; /* its live blocks */
+	struct rvp_live live;                         /* of the tree: blocks */
+	struct rvp_live tracked;                      /* of the tree: blocks and the program's own mappings */
+	struct rvp_live by_purpose[RVP_PURPOSES_MAX]; /* of tracked */
+	struct rvp_live by_category[RVP_CATEGORY_COUNT]; /* of tracked, sub-kinds summed */
+	bool is_attributed;                              /* false: all of it is in unknown */
+	struct rvp_live *live_by_process;                /* run->process_count of them */
 	struct rvp_tree_rss resident;
-	const struct rvp_site *sites; /* may move at each event */
+	const struct rvp_site *sites; /* may move at each event; of a block: sites[block.split], in a survey
+				       * also sites[block.site] */
 };
 
 struct rvp_observer {

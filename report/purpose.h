@@ -10,6 +10,7 @@
 
 #include "record/names.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

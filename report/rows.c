@@ -4,20 +4,29 @@
 
 static const uint64_t apart_ns = 10000000, least_bytes = 1048576;
 
+bool rvp_category_is_resident(int category)
+{
+	return category == RVP_CATEGORY_FILE || category == RVP_CATEGORY_STACK ||
+	       category == RVP_CATEGORY_CODE;
+}
+
 struct rvp_row rvp_row_of(const struct rvp_state *state, uint64_t ns)
 {
 	const struct rvp_tree_rss *resident = &state->resident;
 
-	return (struct rvp_row){
+	struct rvp_row row = {
 	    .ns = ns,
-	    .live_bytes = state->live.amount.bytes,
+	    .live_bytes = state->tracked.amount.bytes,
 	    .rss_bytes = resident->rss_bytes,
 	    .has_rss = resident->is_sampled,
 	    .has_regions = resident->region_processes > 0,
-	    .file_bytes = resident->region_bytes[RVP_CATEGORY_FILE],
-	    .stack_bytes = resident->region_bytes[RVP_CATEGORY_STACK],
-	    .code_bytes = resident->region_bytes[RVP_CATEGORY_CODE],
+	    .is_attributed = state->is_attributed,
 	};
+
+	for (int i = 0; i < RVP_CATEGORY_COUNT; i++)
+		row.category_bytes[i] = rvp_category_is_resident(i) ? resident->region_bytes[i]
+								    : state->by_category[i].amount.bytes;
+	return row;
 }
 
 static bool has_moved(uint64_t from, uint64_t to)

@@ -10,8 +10,9 @@
 struct rvp_row {
 	uint64_t ns;
 	uint64_t live_bytes, rss_bytes;
-	uint64_t file_bytes, stack_bytes, code_bytes; /* resident, by the latest snapshot of maps */
-	bool has_rss, has_regions;
+	uint64_t category_bytes[RVP_CATEGORY_COUNT]; /* live; of file, stack and code resident, by the latest
+						      * snapshot of maps */
+	bool has_rss, has_regions, is_attributed;
 };
 
 struct rvp_rows {
@@ -20,6 +21,9 @@ struct rvp_rows {
 	bool has_last, has_present, is_pending;
 	uint64_t count;
 };
+
+/* file, stack and code: resident bytes, not live ones. */
+bool rvp_category_is_resident(int category);
 
 /* The tree's row after an event at `ns`. */
 struct rvp_row rvp_row_of(const struct rvp_state *state, uint64_t ns);

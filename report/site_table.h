@@ -19,6 +19,11 @@ bool rvp_site_table_open(struct rvp_site_table *table, size_t process_count);
 /* Its number; made when it is new. UINT32_MAX without memory. */
 uint32_t rvp_site_number(struct rvp_site_table *table, uint32_t process, uint32_t stack, uint32_t python);
 
+/* The site of the same call path as `site` (of any table) with another purpose and evidence; its reason and
+ * confidence are those of the first. */
+uint32_t rvp_site_with_purpose(struct rvp_site_table *table, const struct rvp_site *site, uint16_t purpose,
+			       uint8_t evidence, uint8_t confidence, uint32_t reason);
+
 /* Frees all but `sites`, which the caller may have taken over (then it set it to NULL). */
 void rvp_site_table_free(struct rvp_site_table *table);
 

@@ -50,8 +50,14 @@ struct rvp_frame_list rvp_group_stack(const struct rvp_groups *groups, const str
 	return rvp_stacks_of(groups->stacks, group->site);
 }
 
-/* The place in the table of the group with that stack, or where it belongs. */
-static uint32_t *place_of(const struct rvp_groups *groups, uint64_t hash, const struct rvp_frame_list *stack)
+static bool same_purpose(const struct rvp_site *a, const struct rvp_site *b)
+{
+	return a->purpose == b->purpose && a->evidence == b->evidence;
+}
+
+/* The place in the table of the group with the site's stack and purpose, or where it belongs. */
+static uint32_t *place_of(const struct rvp_groups *groups, uint64_t hash, const struct rvp_frame_list *stack,
+			  const struct rvp_site *site)
 {
 	size_t at = hash & (groups->table_room - 1);
 
@@ -59,7 +65,7 @@ static uint32_t *place_of(const struct rvp_groups *groups, uint64_t hash, const 
 		const struct rvp_group *group = &groups->groups[groups->table[at] - 1];
 		struct rvp_frame_list other;
 
-		if (group->hash != hash)
+		if (group->hash != hash || !same_purpose(group->site, site))
 			continue;
 		other = rvp_group_stack(groups, group);
 		if (same_stack(&other, stack))
@@ -146,13 +152,13 @@ static void add_site(struct rvp_group *group, const struct rvp_site *site, size_
 static bool take_site(struct rvp_groups *groups, const struct rvp_site *site)
 {
 	struct rvp_frame_list stack = rvp_stacks_of(groups->stacks, site);
-	uint64_t hash = hash_of(&stack);
+	uint64_t hash = hash_of(&stack) + site->purpose * 0x9e3779b97f4a7c15u + site->evidence;
 	struct rvp_group *group;
 	uint32_t *place;
 
 	if (!grow_table(groups))
 		return false;
-	place = place_of(groups, hash, &stack);
+	place = place_of(groups, hash, &stack, site);
 	if (*place) {
 		group = &groups->groups[*place - 1];
 	} else {

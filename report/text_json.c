@@ -2,6 +2,8 @@
 /* text_json.c: see text_json.h. Written as it goes: a large answer needs no memory for its text. */
 #include "report/text_json.h"
 
+#include "report/text_categories.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -52,8 +54,8 @@ static int64_t total_bytes(const struct rvp_view *view, enum rvp_measure measure
 	uint64_t sum = 0;
 
 	switch (measure) {
-	case RVP_AT_PEAK: return (int64_t)answer->totals.peak_live_bytes;
-	case RVP_AT_END: return (int64_t)answer->totals.end_live_bytes;
+	case RVP_AT_PEAK: return (int64_t)answer->tracked_peak_bytes;
+	case RVP_AT_END: return (int64_t)answer->tracked_end_bytes;
 	case RVP_ALLOCATED:
 	case RVP_ALLOCATED_COUNT: return (int64_t)answer->totals.counters.alloc_bytes;
 	case RVP_AT_MOMENT: return (int64_t)answer->moment_live_bytes[0];
@@ -86,7 +88,13 @@ static void write_row(const struct rvp_view *view, const struct rvp_group *group
 	struct rvp_frame_list stack;
 
 	fprintf(view->out, "{\"bytes\": %" PRId64 ", \"count\": %" PRId64 ", \"category\": \"%s\", ",
-		amount.bytes, amount.count, rvp_category_names[RVP_CATEGORY_UNKNOWN]);
+		amount.bytes, amount.count, rvp_view_purpose_name(view, group->site->purpose));
+	if (view->attribution && group->site->reason) {
+		fprintf(view->out,
+			"\"evidence\": \"%s\", \"reason\": ", rvp_evidence_names[group->site->evidence]);
+		rvp_json_text(view->out, rvp_reason_text(view->attribution, group->site->reason));
+		fputs(", ", view->out);
+	}
 	if (group->is_estimate)
 		fputs("\"estimate\": true, ", view->out);
 	stack = rvp_group_stack(view->groups, group);

@@ -2,6 +2,7 @@
 /* text_report.c: the sections that are not lists of call stacks, and their order. */
 #include "report/text_report.h"
 
+#include "report/text_categories.h"
 #include "report/text_numbers.h"
 
 #include <inttypes.h>
@@ -405,6 +406,7 @@ void rvp_text_report(const struct rvp_view *view)
 
 	rvp_text_run(view);
 	rvp_text_totals(view);
+	rvp_text_categories(view);
 	if (is_growth)
 		rvp_text_sites(view, RVP_GROWTH, view->top_count);
 	rvp_text_sites(view, view->moment_count == 1 ? RVP_AT_MOMENT : RVP_AT_PEAK,

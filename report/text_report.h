@@ -9,6 +9,7 @@
 #ifndef RVP_TEXT_REPORT_H
 #define RVP_TEXT_REPORT_H
 
+#include "report/attribution.h"
 #include "report/symbols_groups.h"
 #include "report/text_style.h"
 
@@ -23,6 +24,7 @@ struct rvp_view {
 	struct rvp_style style;
 	const struct rvp_run *run;
 	const struct rvp_analysis *answer;
+	struct rvp_attribution *attribution; /* NULL: everything is unknown */
 	const struct rvp_groups *groups;
 	const struct rvp_symbols *symbols;
 	const char *here;     /* the current folder: paths below it are shown from it; "": not known */

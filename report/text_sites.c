@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* text_sites.c: the lists: call stacks by what they hold, have allocated, or by how they grew. */
+#include "report/text_categories.h"
 #include "report/text_numbers.h"
 #include "report/text_report.h"
 
@@ -29,11 +30,11 @@ static struct list list_of(const struct rvp_view *view, enum rvp_measure measure
 
 	switch (measure) {
 	case RVP_AT_PEAK:
-		list.whole_bytes = totals->peak_live_bytes;
+		list.whole_bytes = view->answer->tracked_peak_bytes;
 		snprintf(list.title, sizeof list.title, "Live at the peak");
 		break;
 	case RVP_AT_END:
-		list.whole_bytes = totals->end_live_bytes;
+		list.whole_bytes = view->answer->tracked_end_bytes;
 		snprintf(list.title, sizeof list.title, "%s",
 			 view->run->alive_count ? "Live now" : "Left at the end");
 		break;
@@ -62,8 +63,7 @@ static struct list list_of(const struct rvp_view *view, enum rvp_measure measure
 int64_t rvp_view_growth_bytes(const struct rvp_view *view)
 {
 	const uint64_t *live_bytes = view->answer->moment_live_bytes;
-	uint64_t last_bytes =
-	    view->groups->grows_to_end ? view->answer->totals.end_live_bytes : live_bytes[1];
+	uint64_t last_bytes = view->groups->grows_to_end ? view->answer->tracked_end_bytes : live_bytes[1];
 
 	return (int64_t)(last_bytes - live_bytes[0]);
 }
@@ -121,6 +121,7 @@ static void print_group(const struct rvp_view *view, const struct list *list, un
 		rvp_text_count(blocks, count), unit, blocks == 1 ? "" : "s", group->is_estimate ? " ±" : "");
 	if (group->process_count > 1)
 		fprintf(view->out, ", %u processes", group->process_count);
+	rvp_text_purpose(view, group->site);
 	fputc('\n', view->out);
 	stack = rvp_group_stack(view->groups, group);
 	rvp_text_stack(view, &stack);

@@ -11,25 +11,32 @@ static void put_number(FILE *file, bool is_known, uint64_t bytes)
 		fprintf(file, "%" PRIu64, bytes);
 }
 
+/* Without attribution everything is in unknown and the other categories of blocks are not known. */
+static bool is_known(const struct rvp_row *row, int category)
+{
+	if (rvp_category_is_resident(category))
+		return row->has_regions;
+	return row->is_attributed || category == RVP_CATEGORY_UNKNOWN;
+}
+
 static void put_categories(FILE *file, const struct rvp_row *row)
 {
 	fprintf(file, "%" PRIu64 ",host", row->ns / 1000);
 	for (int i = 0; i < RVP_CATEGORY_COUNT; i++)
-		switch (i) {
-		case RVP_CATEGORY_FILE: put_number(file, row->has_regions, row->file_bytes); break;
-		case RVP_CATEGORY_STACK: put_number(file, row->has_regions, row->stack_bytes); break;
-		case RVP_CATEGORY_CODE: put_number(file, row->has_regions, row->code_bytes); break;
-		case RVP_CATEGORY_UNKNOWN: put_number(file, true, row->live_bytes); break;
-		default: put_number(file, false, 0); break;
-		}
+		put_number(file, is_known(row, i), row->category_bytes[i]);
 	fputc('\n', file);
 }
 
 static void put_row(struct rvp_csv *csv, const struct rvp_row *row)
 {
+	const uint64_t *bytes = row->category_bytes;
+
 	fprintf(csv->memory, "%" PRIu64, row->ns / 1000);
 	put_number(csv->memory, row->has_rss, row->rss_bytes);
-	fputs(",,,\n", csv->memory);
+	put_number(csv->memory, row->is_attributed, bytes[RVP_CATEGORY_KV_CACHE]);
+	put_number(csv->memory, row->is_attributed, bytes[RVP_CATEGORY_ACTIVATION]);
+	put_number(csv->memory, row->is_attributed, bytes[RVP_CATEGORY_TEMP] + bytes[RVP_CATEGORY_WORKSPACE]);
+	fputc('\n', csv->memory);
 	put_categories(csv->categories, row);
 }
 

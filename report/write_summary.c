@@ -2,13 +2,20 @@
 /* write_summary.c: see write_summary.h. Keys and their order are a promise to scripts. */
 #include "report/write_summary.h"
 
+#include "report/attribution.h"
+#include "report/category_totals.h"
 #include "report/json_writer.h"
+#include "report/rows.h"
+
+#include <string.h>
 
 struct writer {
 	struct rvp_json json;
 	const struct rvp_run *run;
 	const struct rvp_analysis *answer;
 	const struct rvp_ledger *ledger;
+	const struct rvp_purposes *purposes; /* NULL: without attribution */
+	struct rvp_category_totals totals;
 };
 
 /* How the root ended; the last image of it where it was replaced. The watcher's word stands above its own. */
@@ -113,22 +120,68 @@ static void write_totals(struct writer *writer)
 	rvp_json_close(json, '}');
 }
 
-static void write_unknown(struct writer *writer)
+static void write_evidence(struct rvp_json *json, const struct rvp_category_total *total)
+{
+	rvp_json_open(json, "evidence", '{');
+	for (int i = 0; i < RVP_EVIDENCE_COUNT; i++)
+		if (total->evidence_bytes[i])
+			rvp_json_number(json, rvp_evidence_names[i], total->evidence_bytes[i]);
+	rvp_json_close(json, '}');
+}
+
+/* Sub-kinds, and what has none under its category's name. */
+static void write_sub_kinds(struct writer *writer, int category)
+{
+	const struct rvp_purposes *purposes = writer->purposes;
+	const struct rvp_category_total *bare = &writer->totals.by_purpose[category];
+	struct rvp_json *json = &writer->json;
+	bool has_sub = false;
+
+	for (uint32_t i = RVP_CATEGORY_COUNT; purposes && i < purposes->count; i++)
+		has_sub |= purposes->categories[i] == category && writer->totals.by_purpose[i].max_bytes;
+	if (!has_sub)
+		return;
+	rvp_json_open(json, "sub", '{');
+	if (bare->at_peak_bytes)
+		rvp_json_number(json, rvp_category_names[category], bare->at_peak_bytes);
+	for (uint32_t i = RVP_CATEGORY_COUNT; i < purposes->count; i++)
+		if (purposes->categories[i] == category && writer->totals.by_purpose[i].max_bytes)
+			rvp_json_number(json, strchr(purposes->names[i], '/') + 1,
+					writer->totals.by_purpose[i].at_peak_bytes);
+	rvp_json_close(json, '}');
+}
+
+/* Small blocks that no sample met can only be where nobody has named them. */
+static uint64_t error_bytes(const struct writer *writer, int category)
 {
 	const struct rvp_totals *totals = &writer->answer->totals;
+
+	if (totals->timeline_is_exact)
+		return 0;
+	return category == RVP_CATEGORY_UNKNOWN
+		   ? totals->peak_error_bytes
+		   : rvp_weight_error_bytes(writer->totals.by_category[category].variance, 0);
+}
+
+static void write_block_category(struct writer *writer, int category)
+{
+	const struct rvp_category_total *total = &writer->totals.by_category[category];
 	struct rvp_json *json = &writer->json;
 
-	rvp_json_open(json, "unknown", '{');
-	rvp_json_number(json, "at_peak_bytes", totals->peak_live_bytes);
-	rvp_json_number(json, "at_end_bytes", totals->end_live_bytes);
-	rvp_json_number(json, "max_bytes", totals->peak_live_bytes);
-	if (totals->counters_are_exact)
-		rvp_json_number(json, "alloc_count", totals->counters.alloc_count);
-	if (totals->error_is_known) {
-		rvp_json_number(json, "sampled_bytes", totals->peak_sampled_bytes);
-		rvp_json_number(json, "error_bytes",
-				totals->timeline_is_exact ? 0 : totals->peak_error_bytes);
+	if (!total->max_bytes && category != RVP_CATEGORY_UNKNOWN)
+		return;
+	rvp_json_open(json, rvp_category_names[category], '{');
+	rvp_json_number(json, "at_peak_bytes", total->at_peak_bytes);
+	rvp_json_number(json, "at_end_bytes", total->at_end_bytes);
+	rvp_json_number(json, "max_bytes", total->max_bytes);
+	rvp_json_number(json, "alloc_count", total->alloc_count);
+	if (writer->answer->totals.error_is_known) {
+		rvp_json_number(json, "sampled_bytes", total->sampled_bytes);
+		rvp_json_number(json, "error_bytes", error_bytes(writer, category));
 	}
+	write_sub_kinds(writer, category);
+	if (writer->purposes)
+		write_evidence(json, total);
 	rvp_json_close(json, '}');
 }
 
@@ -241,11 +294,11 @@ static void write_host(struct writer *writer)
 	if (answer->mean_rss_bytes)
 		rvp_json_number(json, "mean_rss_bytes", answer->mean_rss_bytes);
 	rvp_json_open(json, "categories", '{');
-	write_resident_category(writer, RVP_CATEGORY_FILE);
-	write_resident_category(writer, RVP_CATEGORY_STACK);
-	write_resident_category(writer, RVP_CATEGORY_CODE);
-	if (answer->totals.peak_ns != RVP_NEVER || answer->totals.timeline_is_exact)
-		write_unknown(writer);
+	for (int i = 0; i < RVP_CATEGORY_COUNT; i++)
+		if (rvp_category_is_resident(i))
+			write_resident_category(writer, i);
+		else if (answer->tracked_peak_ns != RVP_NEVER || answer->totals.timeline_is_exact)
+			write_block_category(writer, i);
 	rvp_json_close(json, '}');
 	rvp_json_open(json, "ledger", '[');
 	write_ledger_entry(writer, "peak", &writer->ledger->peak);
@@ -291,10 +344,15 @@ static void write_lost(struct writer *writer)
 }
 
 void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_analysis *answer,
-		       const struct rvp_ledger *ledger)
+		       const struct rvp_ledger *ledger, struct rvp_attribution *attribution)
 {
-	struct writer writer = {.json.out = out, .run = run, .answer = answer, .ledger = ledger};
+	struct writer writer = {.json.out = out,
+				.run = run,
+				.answer = answer,
+				.ledger = ledger,
+				.purposes = attribution ? rvp_attribution_purposes(attribution) : NULL};
 
+	rvp_category_totals(&writer.totals, answer, writer.purposes);
 	rvp_json_open(&writer.json, NULL, '{');
 	rvp_json_string(&writer.json, "schema", "rvprof.summary/1");
 	write_run(&writer);

@@ -6,9 +6,12 @@
 #include "report/analysis.h"
 #include "report/ledger.h"
 
+struct rvp_attribution;
+
 #include <stdio.h>
 
+/* `attribution` NULL: everything is unknown. */
 void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_analysis *answer,
-		       const struct rvp_ledger *ledger);
+		       const struct rvp_ledger *ledger, struct rvp_attribution *attribution);
 
 #endif

@@ -179,7 +179,7 @@ static void put_block(struct rvp_trace *trace, const struct rvp_event *event, co
 	    (double)event->block.bytes / (double)large_bytes, process->pid, moment->tid,
 	    us_since_start(trace, moment->ns));
 	put(trace, ",\"args\":{\"bytes\":%" PRIu64 ",\"address\":\"0x%" PRIx64 "\",\"site\":%u",
-	    event->block.bytes, event->block.address, event->block.site);
+	    event->block.bytes, event->block.address, event->block.split);
 	put_stack(trace, process, site, moment->ns);
 	put_python_stack(trace, process, site);
 	put(trace, "}}");
@@ -205,8 +205,9 @@ static void see(struct rvp_observer *observer, const struct rvp_event *event, co
 	struct rvp_trace *trace = (struct rvp_trace *)observer;
 	const struct rvp_moment *moment = event->moment;
 
-	if (event->kind == RVP_EVENT_BORN && event->block.bytes >= large_bytes)
-		put_block(trace, event, &state->sites[event->block.site]);
+	if (event->kind == RVP_EVENT_BORN && event->block.bytes >= large_bytes &&
+	    event->block.split != RVP_NOT_COUNTED)
+		put_block(trace, event, &state->sites[event->block.split]);
 	if (event->kind == RVP_EVENT_RECORD && moment->record->kind == RVP_MARK)
 		put_mark(trace, moment);
 	if (moment->process != RVP_NO_PROCESS) {

@@ -36,6 +36,7 @@ struct report {
 	struct rvp_view view;
 	struct rvp_run *run;
 	struct rvp_analysis answer;
+	struct rvp_attribution *attribution;
 	struct rvp_symbols *symbols;
 	struct rvp_stacks *stacks;
 	struct rvp_groups groups;
@@ -151,7 +152,7 @@ static struct rvp_status find_peak(struct rvp_run *run, uint64_t *peak_ns)
 
 	if (rvp_failed(status))
 		return status;
-	*peak_ns = answer.totals.peak_ns;
+	*peak_ns = answer.tracked_peak_ns;
 	rvp_analysis_free(&answer);
 	return RVP_OK;
 }
@@ -222,8 +223,12 @@ static struct rvp_status analyse(struct report *report)
 {
 	uint64_t moments_ns[2] = {report->view.moments[0].ns, report->view.moments[1].ns};
 	struct rvp_question question = {.moments_ns = moments_ns, .moment_count = report->view.moment_count};
-	struct rvp_status status = rvp_analyse(report->run, &question, &report->answer);
+	struct rvp_status status = rvp_attribute(report->run, NULL, &report->attribution);
 
+	if (rvp_failed(status))
+		return status;
+	question.attribution = report->view.attribution = report->attribution;
+	status = rvp_analyse(report->run, &question, &report->answer);
 	report->view.answer = rvp_failed(status) ? NULL : &report->answer;
 	return status;
 }
@@ -293,6 +298,7 @@ static void close_report(struct report *report)
 	rvp_symbols_close(report->symbols);
 	if (report->view.answer)
 		rvp_analysis_free(&report->answer);
+	rvp_attribution_close(report->attribution);
 	if (report->run)
 		rvp_run_close(report->run);
 }

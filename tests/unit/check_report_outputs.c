@@ -90,11 +90,11 @@ START_TEST(rows_of_memory_csv)
 	/* The snapshot comes 1 us behind the first row: its move waits for the end of the first 10 ms. */
 	snprintf(expected, sizeof expected,
 		 "timestamp_us,peak_rss_bytes,kv_cache_bytes,activation_bytes,temp_buffer_bytes\n"
-		 "%lu,,,,\n%lu,5242880,,,\n%lu,5242880,,,\n%lu,5242880,,,\n%lu,5242880,,,\n",
+		 "%lu,,0,0,0\n%lu,5242880,0,0,0\n%lu,5242880,0,0,0\n%lu,5242880,0,0,0\n%lu,5242880,0,0,0\n",
 		 US(1000), US(1000 + 10 * MS), US(30 * MS), US(40 * MS), US(MAKER_END_NS));
 	ck_assert_str_eq(text_of("memory.csv"), expected);
 	ck_assert_str_eq(text_of("latency.csv"), "sample_id,wall_time_us,kernel_time_us,seq_len\n");
-	snprintf(expected, sizeof expected, "%lu,host,,,,,,,,,,,,,,,,,%d\n", US(40 * MS), 7 * MIB);
+	snprintf(expected, sizeof expected, "%lu,host,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,%d\n", US(40 * MS), 7 * MIB);
 	ck_assert_ptr_nonnull(strstr(text_of("categories.csv"), expected));
 	maker_remove(&maker);
 }

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* attribution.c: see attribution.h. Runs the survey, and decides who is believed.
+ *
+ * At a birth three kinds of word are weighed: claims of this very block, claims of its site, and what sources
+ * judge. The most specific evidence wins (evidence.def); of equals the block's claim before the site's before
+ * a judgement, and the earlier before the later. What a loser said of another category is kept as a
+ * disagreement.
+ */
+#include "report/attribution.h"
+
+#include "report/analysis.h"
+#include "report/claims.h"
+#include "report/live_index.h"
+#include "report/match.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTES_MAX = 64, DISAGREEMENTS_MAX = 256, NOTE_BYTES = 256 };
+
+static struct rvp_evidence_source *(*const makers[])(struct rvp_attribution *) = {
+#define RVP_EVIDENCE_SOURCE(name) rvp_evidence_##name,
+#include "report/evidence_sources.def"
+    NULL};
+enum { SOURCES = sizeof makers / sizeof makers[0] - 1 };
+
+struct rvp_attribution {
+	struct rvp_observer survey; /* first: the observer is the attribution */
+	struct rvp_run *run;
+	struct rvp_attribution_settings settings;
+	struct rvp_purposes purposes;
+	struct rvp_steps steps;
+	struct rvp_claims claims;
+	struct rvp_reasons reasons;
+	struct rvp_live_index index;
+	const struct rvp_state *state; /* of the survey's present event */
+	struct rvp_evidence_source *sources[SOURCES + 1];
+	struct rvp_disagreement disagreements[DISAGREEMENTS_MAX];
+	size_t disagreement_count;
+	char *notes[NOTES_MAX + 1];
+	size_t note_count;
+	bool no_memory;
+};
+
+const char *const rvp_evidence_names[RVP_EVIDENCE_COUNT] = {
+#define RVP_EVIDENCE(id, name, what) [RVP_EVIDENCE_##id] = name,
+#include "report/evidence.def"
+};
+const char *const rvp_evidence_texts[RVP_EVIDENCE_COUNT] = {
+#define RVP_EVIDENCE(id, name, what) [RVP_EVIDENCE_##id] = what,
+#include "report/evidence.def"
+};
+
+struct rvp_block_key rvp_key_of(const struct rvp_event *event)
+{
+	return (struct rvp_block_key){event->block.address, event->block.birth_ns, event->moment->process};
+}
+
+/* ---- what evidence asks for ---- */
+
+const struct rvp_run *rvp_attribution_run(const struct rvp_attribution *attribution)
+{
+	return attribution->run;
+}
+
+const struct rvp_attribution_settings *rvp_attribution_settings(const struct rvp_attribution *attribution)
+{
+	return &attribution->settings;
+}
+
+const struct rvp_steps *rvp_attribution_steps(const struct rvp_attribution *attribution)
+{
+	return &attribution->steps;
+}
+
+struct rvp_purposes *rvp_attribution_purposes(struct rvp_attribution *attribution)
+{
+	return &attribution->purposes;
+}
+
+const struct rvp_block *rvp_survey_block(const struct rvp_attribution *attribution, uint32_t process,
+					 uint64_t address)
+{
+	const struct rvp_block *block = rvp_live_index_find(&attribution->index, process, address);
+
+	if (block || !attribution->state || process >= attribution->run->process_count)
+		return block;
+	return rvp_matched_block(attribution->state->matcher, process, address);
+}
+
+uint32_t rvp_reason(struct rvp_attribution *attribution, const char *format, ...)
+{
+	char text[RVP_REASON_BYTES];
+	va_list arguments;
+	uint32_t number;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	number = rvp_reasons_number(&attribution->reasons, text);
+	attribution->no_memory |= number == 0;
+	return number;
+}
+
+const char *rvp_reason_text(const struct rvp_attribution *attribution, uint32_t reason)
+{
+	return rvp_reasons_text(&attribution->reasons, reason);
+}
+
+void rvp_evidence_note(struct rvp_attribution *attribution, const char *format, ...)
+{
+	char text[NOTE_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	for (size_t i = 0; i < attribution->note_count; i++)
+		if (strcmp(attribution->notes[i], text) == 0)
+			return;
+	if (attribution->note_count < NOTES_MAX &&
+	    (attribution->notes[attribution->note_count] = strdup(text)))
+		attribution->note_count++;
+}
+
+const char *const *rvp_attribution_notes(const struct rvp_attribution *attribution)
+{
+	return (const char *const *)attribution->notes;
+}
+
+/* ---- claims ---- */
+
+void rvp_claim_block(struct rvp_attribution *attribution, struct rvp_block_key key,
+		     struct rvp_verdict verdict, uint64_t from_ns)
+{
+	if (verdict.purpose < attribution->purposes.count &&
+	    !rvp_claims_add_block(&attribution->claims, &key, &verdict, from_ns))
+		attribution->no_memory = true;
+}
+
+void rvp_claim_site(struct rvp_attribution *attribution, uint32_t site, struct rvp_verdict verdict,
+		    uint64_t least_bytes, uint64_t most_bytes)
+{
+	if (verdict.purpose < attribution->purposes.count &&
+	    !rvp_claims_add_site(&attribution->claims, site, &verdict, least_bytes, most_bytes))
+		attribution->no_memory = true;
+}
+
+/* ---- the survey ---- */
+
+static void note_block(struct rvp_attribution *attribution, const struct rvp_event *event)
+{
+	const struct rvp_block *block = &event->block;
+
+	if (block->bytes < RVP_INDEXED_BYTES && !(block->flags & RVP_BLOCK_MAPPED))
+		return;
+	if (!rvp_live_index_put(&attribution->index, event->moment->process, block))
+		attribution->no_memory = true;
+}
+
+static void survey_see(struct rvp_observer *observer, const struct rvp_event *event,
+		       const struct rvp_state *state)
+{
+	struct rvp_attribution *attribution = (struct rvp_attribution *)observer;
+
+	attribution->state = state;
+	if (event->kind == RVP_EVENT_BORN || event->kind == RVP_EVENT_RESTORED)
+		note_block(attribution, event);
+	for (int i = 0; i < SOURCES; i++)
+		if (attribution->sources[i]->survey)
+			attribution->sources[i]->survey(attribution->sources[i], event, state);
+	if (event->kind == RVP_EVENT_DIED)
+		rvp_live_index_remove(&attribution->index, event->moment->process, event->block.address);
+	if (event->kind == RVP_EVENT_END)
+		rvp_live_index_clear(&attribution->index, event->moment->process);
+}
+
+static void survey_finish(struct rvp_observer *observer, const struct rvp_state *state)
+{
+	struct rvp_attribution *attribution = (struct rvp_attribution *)observer;
+
+	attribution->state = state;
+	for (int i = 0; i < SOURCES; i++)
+		if (attribution->sources[i]->survey_end)
+			attribution->sources[i]->survey_end(attribution->sources[i], state);
+	attribution->state = NULL;
+}
+
+static bool open_sources(struct rvp_attribution *attribution)
+{
+	for (int i = 0; i < SOURCES; i++) {
+		attribution->sources[i] = makers[i](attribution);
+		if (!attribution->sources[i])
+			return false;
+		attribution->sources[i]->attribution = attribution;
+	}
+	return true;
+}
+
+static struct rvp_status survey(struct rvp_attribution *attribution)
+{
+	struct rvp_observer *observers[] = {&attribution->survey, NULL};
+	struct rvp_analysis answer;
+	struct rvp_status status;
+
+	status = rvp_analyse(attribution->run, &(struct rvp_question){.observers = observers}, &answer);
+	if (rvp_failed(status))
+		return status;
+	rvp_analysis_free(&answer);
+	if (attribution->no_memory || !rvp_claims_settle(&attribution->claims))
+		return rvp_fail("attribute", attribution->run->folder, ENOMEM);
+	return RVP_OK;
+}
+
+struct rvp_status rvp_attribute(struct rvp_run *run, const struct rvp_attribution_settings *settings,
+				struct rvp_attribution **out)
+{
+	struct rvp_attribution *attribution = calloc(1, sizeof *attribution);
+	struct rvp_status status = RVP_OK;
+
+	*out = NULL;
+	if (!attribution)
+		return rvp_fail("attribute", run->folder, ENOMEM);
+	attribution->survey = (struct rvp_observer){.see = survey_see, .finish = survey_finish};
+	attribution->run = run;
+	if (settings)
+		attribution->settings = *settings;
+	rvp_purposes_open(&attribution->purposes);
+	attribution->steps = (struct rvp_steps){.source = "none", .why_none = ""};
+	if (!rvp_failed(status) &&
+	    (!rvp_live_index_open(&attribution->index, run->process_count + 1) || !open_sources(attribution)))
+		status = rvp_fail("attribute", run->folder, ENOMEM);
+	if (!rvp_failed(status))
+		status = survey(attribution);
+	rvp_live_index_free(&attribution->index);
+	if (rvp_failed(status))
+		rvp_attribution_close(attribution);
+	else
+		*out = attribution;
+	return status;
+}
+
+void rvp_attribution_close(struct rvp_attribution *attribution)
+{
+	if (!attribution)
+		return;
+	for (int i = 0; i < SOURCES; i++)
+		if (attribution->sources[i])
+			attribution->sources[i]->close(attribution->sources[i]);
+	for (size_t i = 0; i < attribution->note_count; i++)
+		free(attribution->notes[i]);
+	rvp_claims_free(&attribution->claims);
+	rvp_reasons_free(&attribution->reasons);
+	rvp_purposes_free(&attribution->purposes);
+	free(attribution);
+}
+
+/* ---- the second pass ---- */
+
+void rvp_attribution_see(struct rvp_attribution *attribution, const struct rvp_event *event)
+{
+	for (int i = 0; i < SOURCES; i++)
+		if (attribution->sources[i]->see)
+			attribution->sources[i]->see(attribution->sources[i], event);
+}
+
+static struct rvp_disagreement *disagreement_of(struct rvp_attribution *attribution,
+						const struct rvp_verdict *believed,
+						const struct rvp_verdict *overruled)
+{
+	struct rvp_disagreement *entry = attribution->disagreements;
+	struct rvp_disagreement *end = entry + attribution->disagreement_count;
+
+	for (; entry < end; entry++)
+		if (entry->believed.purpose == believed->purpose &&
+		    entry->believed.evidence == believed->evidence &&
+		    entry->overruled.purpose == overruled->purpose &&
+		    entry->overruled.evidence == overruled->evidence)
+			return entry;
+	if (attribution->disagreement_count == DISAGREEMENTS_MAX)
+		return NULL;
+	attribution->disagreement_count++;
+	*entry = (struct rvp_disagreement){.believed = *believed, .overruled = *overruled};
+	return entry;
+}
+
+static void note_disagreement(struct rvp_attribution *attribution, const struct rvp_verdict *believed,
+			      const struct rvp_verdict *overruled, const struct rvp_event *birth)
+{
+	struct rvp_disagreement *entry;
+
+	if (rvp_purpose_category(&attribution->purposes, believed->purpose) ==
+	    rvp_purpose_category(&attribution->purposes, overruled->purpose))
+		return;
+	entry = disagreement_of(attribution, believed, overruled);
+	if (!entry)
+		return;
+	entry->count += birth->weight.amount.count;
+	entry->bytes += birth->weight.amount.bytes;
+}
+
+struct rvp_verdict rvp_attribution_judge(struct rvp_attribution *attribution, const struct rvp_event *birth)
+{
+	struct rvp_verdict words[RVP_WORDS_MAX];
+	struct rvp_block_key key = rvp_key_of(birth);
+	size_t count = rvp_claims_of(&attribution->claims, &key, &birth->block, words), best = 0;
+
+	for (int i = 0; i < SOURCES && count < RVP_WORDS_MAX; i++)
+		if (attribution->sources[i]->judge &&
+		    attribution->sources[i]->judge(attribution->sources[i], birth, &words[count]) &&
+		    words[count].purpose < attribution->purposes.count)
+			count++;
+	if (!count)
+		return (struct rvp_verdict){.purpose = RVP_CATEGORY_UNKNOWN, .evidence = RVP_EVIDENCE_NONE};
+	for (size_t i = 1; i < count; i++)
+		if (words[i].evidence < words[best].evidence)
+			best = i;
+	for (size_t i = 0; i < count; i++)
+		if (i != best)
+			note_disagreement(attribution, &words[best], &words[i], birth);
+	return words[best];
+}
+
+const struct rvp_recast *rvp_attribution_recasts(const struct rvp_attribution *attribution, size_t *count)
+{
+	*count = attribution->claims.change_count;
+	return attribution->claims.changes;
+}
+
+const struct rvp_disagreement *rvp_attribution_disagreements(const struct rvp_attribution *attribution,
+							     size_t *count)
+{
+	*count = attribution->disagreement_count;
+	return attribution->disagreements;
+}
