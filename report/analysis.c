@@ -6,7 +6,7 @@
  * Between two changes a site's amount does not move, so what it notes is what it was at that maximum.
  *
  * With attribution a call path has a site for each purpose: the matcher numbers call paths (`base`),
- * classify() says at a block's birth in which site (`sites`) it is summed from then on.
+ * rvp_pass_classify() says at a block's birth in which site (`sites`) it is summed from then on.
  *
  * Invariants
  *   (A1) state.tracked is the sum of site.live over all sites, of state.by_purpose and of state.by_category;
@@ -17,66 +17,12 @@
 #include "report/analysis.h"
 
 #include "report/attribution.h"
-#include "report/map_table.h"
-#include "report/observer.h"
+#include "report/pass.h"
 #include "report/run_source.h"
-#include "report/series.h"
-#include "report/totals.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct pass {
-	struct rvp_run *run;
-	const struct rvp_question *question;
-	struct rvp_analysis *answer;
-	struct rvp_site_table base, by_purpose;
-	struct rvp_site_table *sites; /* one of the two */
-	struct rvp_timeline *timeline;
-	struct rvp_matcher *matcher;
-	struct rvp_map_table maps;
-	size_t next_change; /* of the attribution's */
-	struct rvp_state state;
-	struct rvp_tally *tallies; /* by process */
-	struct rvp_tally tree;
-	struct rvp_series series;
-	uint64_t peak_number;
-	struct rvp_amount **moments; /* a row a moment: live by site, site_counts[] of them */
-	size_t *site_counts;
-	size_t next_moment;
-	bool no_memory;
-};
-
-static void settle_peak(const struct pass *pass, struct rvp_site *site)
-{
-	if (site->peak_seen == pass->peak_number)
-		return;
-	site->at_peak = site->live;
-	site->peak_sampled_bytes = site->live_sampled_bytes;
-	site->peak_variance = site->live_variance;
-	site->peak_seen = pass->peak_number;
-}
-
-static void add(struct rvp_live *live, const struct rvp_weight *weight)
-{
-	live->amount.bytes += weight->amount.bytes;
-	live->amount.count += weight->amount.count;
-	if (weight->variance > 0) {
-		live->sampled_bytes += weight->amount.bytes;
-		live->variance += weight->variance;
-	}
-}
-
-static void subtract(struct rvp_live *live, const struct rvp_weight *weight)
-{
-	live->amount.bytes -= weight->amount.bytes;
-	live->amount.count -= weight->amount.count;
-	if (weight->variance > 0) {
-		live->sampled_bytes -= weight->amount.bytes;
-		live->variance -= weight->variance;
-	}
-}
 
 static bool see_peak(struct rvp_tally *tally, const struct rvp_live *live, uint64_t ns)
 {
@@ -90,59 +36,15 @@ static bool see_peak(struct rvp_tally *tally, const struct rvp_live *live, uint6
 	return true;
 }
 
-static struct rvp_site *site_of(struct pass *pass, const struct rvp_event *event)
+static struct rvp_site *site_of(struct rvp_pass *pass, const struct rvp_event *event)
 {
 	struct rvp_site *site = &pass->sites->sites[event->block.split];
 
-	settle_peak(pass, site);
+	rvp_pass_settle_peak(pass, site);
 	return site;
 }
 
-static void see_maximum(struct rvp_maximum *maximum, const struct rvp_live *live, uint64_t ns)
-{
-	if (live->amount.bytes > maximum->bytes)
-		*maximum = (struct rvp_maximum){live->amount.bytes, ns};
-}
-
-static enum rvp_category category_of(const struct pass *pass, uint16_t purpose)
-{
-	if (purpose < RVP_CATEGORY_COUNT || !pass->question->attribution)
-		return (enum rvp_category)purpose;
-	return rvp_purpose_category(rvp_attribution_purposes(pass->question->attribution), purpose);
-}
-
-/* Into a site, its purpose and what is tracked; not yet into the sums of blocks alone. */
-static void enter(struct pass *pass, struct rvp_site *site, const struct rvp_weight *weight, uint64_t ns)
-{
-	enum rvp_category category = category_of(pass, site->purpose);
-
-	site->live.bytes += weight->amount.bytes;
-	site->live.count += weight->amount.count;
-	if (weight->variance > 0) {
-		site->live_sampled_bytes += weight->amount.bytes;
-		site->live_variance += weight->variance;
-	}
-	add(&pass->state.tracked, weight);
-	add(&pass->state.by_purpose[site->purpose], weight);
-	add(&pass->state.by_category[category], weight);
-	see_maximum(&pass->answer->max_by_purpose[site->purpose], &pass->state.by_purpose[site->purpose], ns);
-	see_maximum(&pass->answer->max_by_category[category], &pass->state.by_category[category], ns);
-}
-
-static void take_out(struct pass *pass, struct rvp_site *site, const struct rvp_weight *weight)
-{
-	site->live.bytes -= weight->amount.bytes;
-	site->live.count -= weight->amount.count;
-	if (weight->variance > 0) {
-		site->live_sampled_bytes -= weight->amount.bytes;
-		site->live_variance -= weight->variance;
-	}
-	subtract(&pass->state.tracked, weight);
-	subtract(&pass->state.by_purpose[site->purpose], weight);
-	subtract(&pass->state.by_category[category_of(pass, site->purpose)], weight);
-}
-
-static void see_tracked_peak(struct pass *pass, uint64_t ns)
+static void see_tracked_peak(struct rvp_pass *pass, uint64_t ns)
 {
 	struct rvp_analysis *answer = pass->answer;
 
@@ -154,21 +56,21 @@ static void see_tracked_peak(struct pass *pass, uint64_t ns)
 	pass->peak_number++;
 }
 
-static void come_alive(struct pass *pass, const struct rvp_event *event, struct rvp_site *site)
+static void come_alive(struct rvp_pass *pass, const struct rvp_event *event, struct rvp_site *site)
 {
 	struct rvp_live *own = &pass->state.live_by_process[event->moment->process];
 
-	enter(pass, site, &event->weight, event->moment->ns);
+	rvp_pass_enter(pass, site, &event->weight, event->moment->ns);
 	if (!(event->block.flags & RVP_BLOCK_MAPPED)) {
-		add(&pass->state.live, &event->weight);
-		add(own, &event->weight);
+		rvp_live_add(&pass->state.live, &event->weight);
+		rvp_live_add(own, &event->weight);
 		see_peak(&pass->tallies[event->moment->process], own, event->moment->ns);
 		see_peak(&pass->tree, &pass->state.live, event->moment->ns);
 	}
 	see_tracked_peak(pass, event->moment->ns);
 }
 
-static void born(struct pass *pass, const struct rvp_event *event)
+static void born(struct rvp_pass *pass, const struct rvp_event *event)
 {
 	struct rvp_site *site = site_of(pass, event);
 
@@ -185,23 +87,23 @@ static void born(struct pass *pass, const struct rvp_event *event)
 	come_alive(pass, event, site);
 }
 
-static void died(struct pass *pass, const struct rvp_event *event)
+static void died(struct rvp_pass *pass, const struct rvp_event *event)
 {
 	struct rvp_site *site = site_of(pass, event);
 
-	take_out(pass, site, &event->weight);
+	rvp_pass_take_out(pass, site, &event->weight);
 	if (event->is_temporary) {
 		site->temporary.bytes += event->weight.amount.bytes;
 		site->temporary.count += event->weight.amount.count;
 	}
 	if (event->block.flags & RVP_BLOCK_MAPPED)
 		return;
-	subtract(&pass->state.live, &event->weight);
-	subtract(&pass->state.live_by_process[event->moment->process], &event->weight);
+	rvp_live_subtract(&pass->state.live, &event->weight);
+	rvp_live_subtract(&pass->state.live_by_process[event->moment->process], &event->weight);
 	pass->tallies[event->moment->process].free_bytes += event->weight.amount.bytes;
 }
 
-static void restored(struct pass *pass, const struct rvp_event *event)
+static void restored(struct rvp_pass *pass, const struct rvp_event *event)
 {
 	if (!(event->block.flags & RVP_BLOCK_MAPPED))
 		pass->tallies[event->moment->process].free_bytes -= event->weight.amount.bytes;
@@ -214,7 +116,7 @@ struct fold_sum {
 	uint64_t alloc_count, alloc_bytes;
 };
 
-static void fold(struct pass *pass, uint32_t process, const struct fold_sum *sum, uint64_t ns)
+static void fold(struct rvp_pass *pass, uint32_t process, const struct fold_sum *sum, uint64_t ns)
 {
 	uint32_t number = rvp_site_number(pass->sites, process, sum->stack, sum->python);
 
@@ -233,7 +135,7 @@ static void fold(struct pass *pass, uint32_t process, const struct fold_sum *sum
 }
 
 /* The sums that the process kept beside its log; a living one may add while we read. */
-static void fold_table(struct pass *pass, uint32_t process)
+static void fold_table(struct rvp_pass *pass, uint32_t process)
 {
 	const struct rvp_log *log = &pass->run->processes[process].source->log;
 
@@ -249,7 +151,7 @@ static void fold_table(struct pass *pass, uint32_t process)
 	}
 }
 
-static void fold_record(struct pass *pass, const struct rvp_moment *moment)
+static void fold_record(struct rvp_pass *pass, const struct rvp_moment *moment)
 {
 	const struct rvp_record_FOLD *record = &moment->record->FOLD;
 	struct fold_sum sum = {.stack = record->stack <= UINT32_MAX ? (uint32_t)record->stack : 0,
@@ -261,23 +163,8 @@ static void fold_record(struct pass *pass, const struct rvp_moment *moment)
 		fold(pass, moment->process, &sum, moment->ns);
 }
 
-static void leave_estimate(struct rvp_live *live, const struct rvp_site *site)
-{
-	live->sampled_bytes -= site->live_sampled_bytes;
-	live->variance -= site->live_variance;
-}
-
-static void leave_estimates(struct pass *pass, struct rvp_site *site)
-{
-	leave_estimate(&pass->state.tracked, site);
-	leave_estimate(&pass->state.by_purpose[site->purpose], site);
-	leave_estimate(&pass->state.by_category[category_of(pass, site->purpose)], site);
-	site->live_sampled_bytes = 0;
-	site->live_variance = 0;
-}
-
 /* Its blocks leave the tree; what they were is what the process left. */
-static void end_process(struct pass *pass, uint32_t process)
+static void end_process(struct rvp_pass *pass, uint32_t process)
 {
 	struct rvp_live *own = &pass->state.live_by_process[process];
 
@@ -287,12 +174,12 @@ static void end_process(struct pass *pass, uint32_t process)
 		struct rvp_site *site = &pass->sites->sites[at - 1];
 		struct rvp_weight left = {.amount = site->live};
 
-		settle_peak(pass, site);
+		rvp_pass_settle_peak(pass, site);
 		site->at_end = site->live;
 		pass->answer->tracked_end_bytes += left.amount.bytes;
 		pass->answer->tracked_end_count += left.amount.count;
-		take_out(pass, site, &left);
-		leave_estimates(pass, site);
+		rvp_pass_take_out(pass, site, &left);
+		rvp_pass_leave_estimates(pass, site);
 	}
 	rvp_tally_end(&pass->tallies[process], own->amount, own->variance);
 	pass->state.live.amount.bytes -= own->amount.bytes;
@@ -302,7 +189,7 @@ static void end_process(struct pass *pass, uint32_t process)
 	*own = (struct rvp_live){0};
 }
 
-static void tell(struct pass *pass, const struct rvp_event *event)
+static void tell(struct rvp_pass *pass, const struct rvp_event *event)
 {
 	struct rvp_observer **observers = pass->question->observers;
 
@@ -313,7 +200,7 @@ static void tell(struct pass *pass, const struct rvp_event *event)
 		(*observers)->see(*observers, event, &pass->state);
 }
 
-static void other(struct pass *pass, const struct rvp_event *event)
+static void other(struct rvp_pass *pass, const struct rvp_event *event)
 {
 	if (event->kind == RVP_EVENT_RECORD && event->moment->record->kind == RVP_FOLD)
 		fold_record(pass, event->moment);
@@ -331,7 +218,7 @@ static bool counts(const struct rvp_event *event)
 	return event->block.split != RVP_NOT_COUNTED;
 }
 
-static void apply(struct pass *pass, const struct rvp_event *event)
+static void apply(struct rvp_pass *pass, const struct rvp_event *event)
 {
 	switch (event->kind) {
 	case RVP_EVENT_BORN:
@@ -358,104 +245,14 @@ static void apply(struct pass *pass, const struct rvp_event *event)
 		tell(pass, event);
 }
 
-/* In which site a block is summed: asked at its birth. A file's mapping is resident memory of category file
- * unless evidence says what it is. */
-static uint32_t classify(void *context, const struct rvp_event *birth)
-{
-	struct pass *pass = context;
-	struct rvp_verdict verdict;
-	uint32_t number;
-
-	if (!pass->question->attribution)
-		return birth->block.flags & RVP_BLOCK_FILE ? RVP_NOT_COUNTED : birth->block.site;
-	verdict = rvp_attribution_judge(pass->question->attribution, birth);
-	if (verdict.purpose == RVP_CATEGORY_UNKNOWN && birth->block.flags & RVP_BLOCK_FILE)
-		return RVP_NOT_COUNTED;
-	number = rvp_site_with_purpose(pass->sites, &pass->base.sites[birth->block.site], verdict.purpose,
-				       verdict.evidence, verdict.confidence, verdict.reason);
-	pass->no_memory |= number == UINT32_MAX;
-	return number;
-}
-
-static struct rvp_block *block_of(struct pass *pass, const struct rvp_block_key *key)
-{
-	struct rvp_block *block = rvp_matched_block(pass->matcher, key->process, key->address);
-
-	if (!block || block->birth_ns != key->birth_ns)
-		block = rvp_mapped_block(&pass->maps, key->process, key->address);
-	return block && block->birth_ns == key->birth_ns && block->split != RVP_NOT_COUNTED ? block : NULL;
-}
-
-/* A block changes its purpose in the middle of its life. */
-static void change(struct pass *pass, const struct rvp_recast *to)
-{
-	struct rvp_block *block = block_of(pass, &to->key);
-	struct rvp_weight weight;
-	uint32_t number;
-
-	if (!block)
-		return;
-	number = rvp_site_with_purpose(pass->sites, &pass->base.sites[block->site], to->verdict.purpose,
-				       to->verdict.evidence, to->verdict.confidence, to->verdict.reason);
-	if (number == UINT32_MAX) {
-		pass->no_memory = true;
-		return;
-	}
-	struct rvp_site *old = &pass->sites->sites[block->split], *site = &pass->sites->sites[number];
-
-	weight = rvp_weight_of(block, pass->run->processes[to->key.process].sample_bytes);
-	if (block->flags & RVP_BLOCK_MAPPED)
-		weight = (struct rvp_weight){.amount = {block->bytes, 1}};
-	settle_peak(pass, old);
-	settle_peak(pass, site);
-	take_out(pass, old, &weight);
-	enter(pass, site, &weight, to->ns);
-	if (!site->first_ns)
-		site->first_ns = site->last_ns = to->ns;
-	block->split = number;
-}
-
-static void change_before(struct pass *pass, uint64_t ns)
-{
-	size_t count;
-	const struct rvp_recast *changes = rvp_attribution_recasts(pass->question->attribution, &count);
-
-	for (; pass->next_change < count && changes[pass->next_change].ns < ns; pass->next_change++)
-		change(pass, &changes[pass->next_change]);
-}
-
-static void take_moment(struct pass *pass, size_t number)
-{
-	size_t count = pass->sites->count;
-
-	pass->moments[number] = calloc(count + 1, sizeof **pass->moments);
-	if (!pass->moments[number]) {
-		pass->no_memory = true;
-		return;
-	}
-	for (size_t i = 0; i < count; i++)
-		pass->moments[number][i] = pass->sites->sites[i].live;
-	pass->site_counts[number] = count;
-	pass->answer->moment_live_bytes[number] = pass->state.tracked.amount.bytes;
-}
-
-/* A moment is over when something happens behind it. */
-static void take_moments_before(struct pass *pass, uint64_t ns)
-{
-	const struct rvp_question *question = pass->question;
-
-	while (pass->next_moment < question->moment_count && question->moments_ns[pass->next_moment] < ns)
-		take_moment(pass, pass->next_moment++);
-}
-
-static void take_event(struct pass *pass, const struct rvp_event *event)
+static void take_event(struct rvp_pass *pass, const struct rvp_event *event)
 {
 	if (pass->question->attribution)
 		rvp_attribution_see(pass->question->attribution, event);
 	apply(pass, event);
 }
 
-static void take(struct pass *pass, const struct rvp_moment *moment)
+static void take(struct rvp_pass *pass, const struct rvp_moment *moment)
 {
 	struct rvp_event events[RVP_EVENTS_MAX];
 	unsigned count;
@@ -468,22 +265,22 @@ static void take(struct pass *pass, const struct rvp_moment *moment)
 		take_event(pass, &pass->maps.events[i]);
 }
 
-static void run_through(struct pass *pass)
+static void run_through(struct rvp_pass *pass)
 {
 	struct rvp_moment moment;
 
 	while (!pass->no_memory && rvp_timeline_next(pass->timeline, &moment)) {
 		if (pass->next_moment < pass->question->moment_count)
-			take_moments_before(pass, moment.ns);
+			rvp_pass_take_moments_before(pass, moment.ns);
 		if (pass->question->attribution)
-			change_before(pass, moment.ns);
+			rvp_pass_recast_before(pass, moment.ns);
 		take(pass, &moment);
 	}
 	while (pass->next_moment < pass->question->moment_count && !pass->no_memory)
-		take_moment(pass, pass->next_moment++);
+		rvp_pass_take_moment(pass, pass->next_moment++);
 }
 
-static void finish_observers(struct pass *pass)
+static void finish_observers(struct rvp_pass *pass)
 {
 	struct rvp_observer **observers = pass->question->observers;
 
@@ -493,28 +290,7 @@ static void finish_observers(struct pass *pass)
 			(*observers)->finish(*observers, &pass->state);
 }
 
-static bool give_moments(struct pass *pass)
-{
-	size_t count = pass->question->moment_count, sites = pass->sites->count;
-
-	if (!count)
-		return true;
-	struct rvp_amount *table = calloc(sites * count + 1, sizeof *table);
-
-	if (!table)
-		return false;
-	for (size_t i = 0; i < sites; i++) {
-		pass->sites->sites[i].at_moments = table + i * count;
-		for (size_t k = 0; k < count; k++)
-			if (i < pass->site_counts[k])
-				table[i * count + k] = pass->moments[k][i];
-	}
-	pass->answer->moment_table = table;
-	pass->answer->moment_count = count;
-	return true;
-}
-
-static void finish(struct pass *pass)
+static void finish(struct rvp_pass *pass)
 {
 	struct rvp_analysis *answer = pass->answer;
 
@@ -523,8 +299,8 @@ static void finish(struct pass *pass)
 		if (!pass->tallies[i].has_ended)
 			end_process(pass, i);
 	for (size_t i = 0; i < pass->sites->count; i++)
-		settle_peak(pass, &pass->sites->sites[i]);
-	pass->no_memory |= !give_moments(pass);
+		rvp_pass_settle_peak(pass, &pass->sites->sites[i]);
+	pass->no_memory |= !rvp_pass_give_moments(pass);
 	answer->sites = pass->sites->sites;
 	answer->site_count = pass->sites->count;
 	pass->sites->sites = NULL;
@@ -540,7 +316,7 @@ static void finish(struct pass *pass)
 	rvp_totals_of_run(&answer->totals, pass->run, answer->processes, &pass->tree);
 }
 
-static bool open_pass(struct pass *pass)
+static bool open_pass(struct rvp_pass *pass)
 {
 	size_t processes = pass->run->process_count + 1, moments = pass->question->moment_count + 1;
 	const struct rvp_question *question = pass->question;
@@ -563,19 +339,19 @@ static bool open_pass(struct pass *pass)
 	if (!rvp_site_table_open(&pass->base, processes) ||
 	    !rvp_site_table_open(&pass->by_purpose, processes) ||
 	    !rvp_map_table_open(&pass->maps, processes, &pass->base,
-				(struct rvp_classifier){classify, pass}) ||
+				(struct rvp_classifier){rvp_pass_classify, pass}) ||
 	    !rvp_tree_rss_open(&pass->state.resident, pass->run))
 		return false;
 	pass->timeline = rvp_timeline_open(pass->run, RVP_NO_PROCESS);
 	if (!pass->timeline)
 		return false;
 	pass->matcher = rvp_matcher_open(pass->run, rvp_timeline_streams(pass->timeline), &pass->base,
-					 (struct rvp_classifier){classify, pass});
+					 (struct rvp_classifier){rvp_pass_classify, pass});
 	pass->state.matcher = pass->matcher;
 	return pass->matcher != NULL;
 }
 
-static void close_pass(struct pass *pass)
+static void close_pass(struct rvp_pass *pass)
 {
 	rvp_timeline_close(pass->timeline);
 	rvp_matcher_close(pass->matcher);
@@ -595,7 +371,7 @@ static void close_pass(struct pass *pass)
 struct rvp_status rvp_analyse(struct rvp_run *run, const struct rvp_question *question,
 			      struct rvp_analysis *answer)
 {
-	struct pass pass = {.run = run, .question = question, .answer = answer};
+	struct rvp_pass pass = {.run = run, .question = question, .answer = answer};
 
 	memset(answer, 0, sizeof *answer);
 	pass.no_memory = !open_pass(&pass);
