@@ -61,4 +61,7 @@ extern const char *const rvp_family_names[RVP_FAMILY_COUNT];
 
 enum rvp_mode { RVP_MODE_SAMPLED = 0, RVP_MODE_FULL = 1 };
 
+/* Of sampled mode. A process that recorded nothing has no PROCESS record to say them. */
+enum { RVP_SAMPLE_BYTES = 512 * 1024, RVP_THRESHOLD_BYTES = 16 * 1024 };
+
 #endif

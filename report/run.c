@@ -138,6 +138,10 @@ static void take_entry(struct rvp_process *process, const struct rvp_tree_entry 
 	process->pidns_inode = entry->pidns_inode;
 	process->parent_pid = entry->parent_pid;
 	process->mode = entry->mode == RVP_MODE_FULL ? RVP_MODE_FULL : RVP_MODE_SAMPLED;
+	if (process->mode == RVP_MODE_SAMPLED) { /* until its own record says so */
+		process->sample_bytes = RVP_SAMPLE_BYTES;
+		process->threshold_bytes = RVP_THRESHOLD_BYTES;
+	}
 	process->is_fork = entry->is_fork != 0;
 	process->first_rss_bytes = entry->first_rss_bytes;
 	process->last_rss_bytes = entry->last_rss_bytes;
@@ -169,6 +173,40 @@ static bool add_entry(struct rvp_run *run, struct folder_list *list, uint32_t nu
 	return true;
 }
 
+/* The process that began to make this folder and could not finish (no room, a limit): it has an entry without
+ * one. The log may be there, or not even that. */
+static struct rvp_process *maker_of(struct rvp_run *run, const struct rvp_process *unnamed,
+				    size_t entry_processes)
+{
+	const struct rvp_file_header *file = &unnamed->source->log.file;
+
+	for (size_t i = 0; i < entry_processes; i++) {
+		struct rvp_process *process = &run->processes[i];
+		const struct rvp_tree_entry *entry = &process->source->entry;
+
+		if (!atomic_load(&entry->folder) && process->pid == unnamed->pid &&
+		    (!unnamed->source->has_log || (entry->start_ticks == file->start_ticks &&
+						   entry->begin_realtime_ns == file->begin_realtime_ns)))
+			return process;
+	}
+	return NULL;
+}
+
+/* Its empty folder is no process of its own. */
+static bool is_given_up(struct rvp_run *run, struct rvp_process *unnamed, size_t entry_processes)
+{
+	struct rvp_process *maker = maker_of(run, unnamed, entry_processes);
+
+	if (!maker || unnamed->source->log.chunk_count)
+		return false;
+	maker->log_bytes += unnamed->log_bytes;
+	if (unnamed->source->has_log)
+		rvp_log_close(&unnamed->source->log);
+	*unnamed = (struct rvp_process){0};
+	run->process_count--;
+	return true;
+}
+
 /* Folders that no entry names: the tree is damaged, or the process was killed between the two. */
 static bool add_unnamed(struct rvp_run *run, const char *name, size_t entry_processes)
 {
@@ -183,6 +221,8 @@ static bool add_unnamed(struct rvp_run *run, const char *name, size_t entry_proc
 	open_log(run, process, name);
 	if (sscanf(name, RVP_PROC_FORMAT, &pid, &number) == 2)
 		process->pid = pid;
+	if (is_given_up(run, process, entry_processes))
+		return true;
 	process->start_ticks = process->source->log.file.start_ticks;
 	if (!run->source->tree)
 		process->counters_are_whole = false;

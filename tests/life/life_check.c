@@ -15,16 +15,12 @@
  *
  * Usage: life_check [--lossy | --loss-allowed] SHADOW RUN_FOLDER | life_check --no-shadow RUN_FOLDER
  */
-#include "tests/life/run_ledger.h"
-#include "tests/life/shadow.h"
+#include "tests/life/shadow_read.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 static bool lossy, loss_allowed;
 static unsigned failures;
@@ -103,24 +99,9 @@ static void check_own_cost(const struct shadow_record *record, const struct ledg
 	      live + beside);
 }
 
-/* The entry for the shadow record: same pid and birth, and not taken by an earlier record. */
-static const struct ledger_process *entry_of(const struct ledger *ledger, const struct shadow_record *record,
-					     bool *taken)
-{
-	for (size_t i = 0; i < ledger->count; i++) {
-		const struct ledger_process *process = &ledger->processes[i];
-
-		if (!taken[i] && process->pid == record->pid && process->is_fork == record->is_fork) {
-			taken[i] = true;
-			return process;
-		}
-	}
-	return NULL;
-}
-
 static void check_process(const struct ledger *ledger, const struct shadow_record *record, bool *taken)
 {
-	const struct ledger_process *process = entry_of(ledger, record, taken);
+	const struct ledger_process *process = shadow_process(ledger, record, taken);
 
 	if (!process) {
 		if (record->done.allocs + record->done.frees)
@@ -131,19 +112,6 @@ static void check_process(const struct ledger *ledger, const struct shadow_recor
 	if (process->mode == RVP_MODE_FULL)
 		check_records(ledger, record, process);
 	check_own_cost(record, process);
-}
-
-static struct shadow_file *open_shadow(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	void *map =
-	    fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(struct shadow_file), PROT_READ, MAP_SHARED, fd, 0);
-
-	if (map == MAP_FAILED) {
-		perror(path);
-		exit(2);
-	}
-	return map;
 }
 
 static uint64_t counted_losses(const struct ledger *ledger)
@@ -187,7 +155,7 @@ static void check_all(const struct ledger *ledger, const struct shadow_file *sha
 
 	if (!taken)
 		abort();
-	for (uint32_t i = 0; shadow && i < shadow->next && i < SHADOW_RECORDS; i++)
+	for (uint32_t i = 0; shadow && i < shadow_count(shadow); i++)
 		check_process(ledger, &shadow->records[i], taken);
 	for (size_t i = 0; !shadow && i < ledger->count; i++)
 		check_itself(ledger, &ledger->processes[i]);
@@ -225,7 +193,7 @@ int main(int count, char **words)
 		printf("not ok: %s\n", rvp_status_line(&status, line, sizeof line));
 		return 1;
 	}
-	check_all(&ledger, has_shadow ? open_shadow(words[at]) : NULL);
+	check_all(&ledger, has_shadow ? shadow_open(words[at]) : NULL);
 	ledger_free(&ledger);
 	return failures ? 1 : 0;
 }

@@ -2,10 +2,12 @@
 # run.sh: runs the programs of tests/life without and with librvprof.so, and holds one against the other.
 #
 # For each case: what the program prints and its status are the same; it prints no line of ours but one when recording
-# had to stop; and the run's raw files say what the program counted itself (life_check), in full and in sampled mode.
+# had to stop; and the run's raw files (life_check) and its summary.json (life_summary) say what the program counted
+# itself, in full and in sampled mode.
 #
 # Usage: run.sh [--quick] [-v] [--group programs|surroundings|storm|kills] LIBRARY BIN_FOLDER [CASE..]
-#   BIN_FOLDER has life, life_check, kills, kill_loop, storm, day, exceptions, asan, plugin.so, plugin2.so, forward.so
+#   BIN_FOLDER has life, life_check, life_summary, kills, kill_loop, storm, day, exceptions,
+#   asan, plugin.so, plugin2.so, forward.so
 # Prints "ok NAME", "not ok NAME: why" or "skip NAME: why" a case, and a last line "N passed, N failed, N skipped".
 # Keeps the files of a failed case below $RVP_KEEP, if that is set.
 quick= verbose= group=
@@ -39,9 +41,9 @@ trap cleanup EXIT
 trap 'exit 130' INT TERM
 passed=0 failed=0 skipped=0
 # Without a tool beside the library (an unfinished build) there is nothing to start at the end.
-can_finalize=0
-for tool in rvprof ../tools/rvprof ../bin/rvprof; do
-	[ -x "$(dirname "$library")/$tool" ] && can_finalize=1
+can_finalize=0 tool=
+for place in rvprof ../tools/rvprof ../bin/rvprof; do
+	[ -x "$(dirname "$library")/$place" ] && can_finalize=1 tool=$(dirname "$library")/$place
 done
 RVP_PLUGIN=$bin/plugin.so RVP_PLUGIN2=$bin/plugin2.so
 export RVP_PLUGIN RVP_PLUGIN2
@@ -119,17 +121,29 @@ miscount() {
 	"$bin/life_check" "$@" >"$scratch/check" 2>&1 && return
 	grep -m1 '^not ok' "$scratch/check" || echo "life_check failed: $(head -n 1 "$scratch/check")"
 }
+# Why summary.json is not what the programs counted; nothing when it is.
+misreport() { # exact|counted|lossy
+	[ -n "$tool" ] || return 0
+	timeout 60 "$tool" finalize "$scratch/run" >"$scratch/check" 2>&1 </dev/null ||
+		{ echo "rvprof finalize: $(head -n 1 "$scratch/check")" && return; }
+	"$bin/life_summary" "$1" "$scratch/shadow" "$scratch/run" >"$scratch/check" 2>&1 && return
+	grep -m1 '^not ok' "$scratch/check" || echo "life_summary failed: $(head -n 1 "$scratch/check")"
+}
 check_counts() { # expectation: prints what is wrong
+	told=$1
 	case $1 in
 	exact) set -- ;;
 	counted) set -- --loss-allowed ;;
 	lossy) set -- --lossy ;;
 	none)
 		[ -d "$scratch/run" ] || return 0
+		told=counted
 		set -- --loss-allowed
 		;;
 	esac
-	miscount "$@" "$scratch/shadow" "$scratch/run"
+	wrong=$(miscount "$@" "$scratch/shadow" "$scratch/run")
+	[ -n "$wrong" ] || wrong=$(misreport "$told")
+	[ -z "$wrong" ] || echo "$wrong"
 }
 life_case() { # case, mode
 	# shellcheck disable=SC2046 # two words

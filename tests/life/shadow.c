@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -138,6 +139,66 @@ __attribute__((constructor)) static void introduce(void)
 			break;
 }
 
+/* ---- what a block was asked for ---- */
+
+/* In the last bytes that are usable. `tag` tells one of ours: some blocks come from elsewhere. */
+struct tail {
+	uint64_t bytes, tag;
+	struct shadow_record *owner; /* NULL: not counted */
+};
+
+static uint64_t tag_of(const void *block)
+{
+	return ((uint64_t)(uintptr_t)block ^ 0x5ad0) * 0x9e3779b97f4a7c15;
+}
+
+/* 0 stays 0: malloc(0) and realloc(p, 0) have meanings of their own, and the smallest block has room. */
+static size_t with_tail(size_t bytes)
+{
+	return bytes && bytes <= SIZE_MAX - sizeof(struct tail) ? bytes + sizeof(struct tail) : bytes;
+}
+
+static char *tail_at(const void *block, size_t usable)
+{
+	return (char *)(uintptr_t)block + usable - sizeof(struct tail);
+}
+
+static size_t usable_of(const void *block)
+{
+	REAL(malloc_usable_size);
+	return real((void *)(uintptr_t)block);
+}
+
+static void put_tail(void *block, size_t usable, size_t bytes, struct shadow_record *owner)
+{
+	struct tail tail = {bytes, tag_of(block), owner == &nowhere ? NULL : owner};
+
+	if (usable >= sizeof tail)
+		memcpy(tail_at(block, usable), &tail, sizeof tail);
+}
+
+static struct tail get_tail(const void *block, size_t usable)
+{
+	struct tail tail = {0};
+
+	if (usable >= sizeof tail)
+		memcpy(&tail, tail_at(block, usable), sizeof tail);
+	return tail.tag == tag_of(block) && tail.owner ? tail : (struct tail){0};
+}
+
+/* All that it promises is the program's; the tail is not. */
+size_t malloc_usable_size(void *block)
+{
+	size_t usable = block ? usable_of(block) : 0;
+	struct tail tail = {0};
+
+	if (usable >= sizeof tail)
+		memcpy(&tail, tail_at(block, usable), sizeof tail);
+	return block && tail.tag == tag_of(block) ? usable - sizeof tail : usable;
+}
+
+/* ---- counting ---- */
+
 static void add(_Atomic uint64_t *count, uint64_t more)
 {
 	atomic_fetch_add_explicit(count, more, memory_order_relaxed);
@@ -152,8 +213,10 @@ static void begin_alloc(struct shadow_record *record, size_t bytes)
 /* `block` NULL: it failed, and nothing is counted after all. */
 static void end_alloc(struct shadow_record *record, size_t bytes, void *block)
 {
-	size_t usable = block ? malloc_usable_size(block) : 0;
+	size_t usable = block ? usable_of(block) : 0;
 
+	if (block)
+		put_tail(block, usable, bytes, record);
 	if (!block) {
 		add(&record->begun.allocs, (uint64_t)-1);
 		add(&record->begun.alloc_bytes, -(uint64_t)bytes);
@@ -165,14 +228,33 @@ static void end_alloc(struct shadow_record *record, size_t bytes, void *block)
 	add(&record->done.alloc_usable_bytes, usable);
 }
 
-static void count_free(struct shadow_counts *counts, size_t usable)
+/* What a free will take, looked at before it is gone. */
+struct going {
+	uint64_t usable, bytes, own_bytes, is_unknown;
+};
+
+static struct going look_at(const void *block, const struct shadow_record *record)
 {
-	add(&counts->frees, 1);
-	add(&counts->free_usable_bytes, usable);
+	size_t usable = block ? usable_of(block) : 0;
+	const struct tail tail = get_tail(block, usable);
+
+	return (struct going){usable, tail.bytes, tail.owner == record ? tail.bytes : 0, !tail.owner};
 }
 
-#define COUNTED_ALLOC(bytes, call)                    \
+/* `times` is 1, or -1 for one that did not happen after all. */
+static void count_free(struct shadow_counts *counts, const struct going *going, uint64_t times)
+{
+	add(&counts->frees, times);
+	add(&counts->free_usable_bytes, times * going->usable);
+	add(&counts->free_bytes, times * going->bytes);
+	add(&counts->own_free_bytes, times * going->own_bytes);
+	add(&counts->unknown_frees, times * going->is_unknown);
+}
+
+/* `bytes` in `call` are with the tail. */
+#define COUNTED_ALLOC(asked, call)                    \
 	struct shadow_record *record = record_here(); \
+	size_t bytes = with_tail(asked);              \
 	begin_alloc(record, bytes);                   \
 	void *block = call;                           \
 	int error = errno;                            \
@@ -180,46 +262,52 @@ static void count_free(struct shadow_counts *counts, size_t usable)
 	errno = error;                                \
 	return block
 
-void *malloc(size_t bytes)
+void *malloc(size_t asked)
 {
 	REAL(malloc);
-	COUNTED_ALLOC(bytes, real(bytes));
+	COUNTED_ALLOC(asked, real(bytes));
 }
 
+/* A product that overflows is refused by the real one. */
 void *calloc(size_t count, size_t each)
 {
+	size_t asked;
+
 	REAL(calloc);
-	COUNTED_ALLOC(count * each, real(count, each));
+	if (__builtin_mul_overflow(count, each, &asked))
+		return real(count, each);
+	COUNTED_ALLOC(asked, real(1, bytes));
 }
 
-void *aligned_alloc(size_t alignment, size_t bytes)
+void *aligned_alloc(size_t alignment, size_t asked)
 {
 	REAL(aligned_alloc);
-	COUNTED_ALLOC(bytes, real(alignment, bytes));
+	COUNTED_ALLOC(asked, real(alignment, bytes));
 }
 
-void *memalign(size_t alignment, size_t bytes)
+void *memalign(size_t alignment, size_t asked)
 {
 	REAL(memalign);
-	COUNTED_ALLOC(bytes, real(alignment, bytes));
+	COUNTED_ALLOC(asked, real(alignment, bytes));
 }
 
-void *valloc(size_t bytes)
+void *valloc(size_t asked)
 {
 	REAL(valloc);
-	COUNTED_ALLOC(bytes, real(bytes));
+	COUNTED_ALLOC(asked, real(bytes));
 }
 
-void *pvalloc(size_t bytes)
+void *pvalloc(size_t asked)
 {
 	REAL(pvalloc);
-	COUNTED_ALLOC(bytes, real(bytes));
+	COUNTED_ALLOC(asked, real(bytes));
 }
 
-int posix_memalign(void **block, size_t alignment, size_t bytes)
+int posix_memalign(void **block, size_t alignment, size_t asked)
 {
 	REAL(posix_memalign);
 	struct shadow_record *record = record_here();
+	size_t bytes = with_tail(asked);
 	int error;
 
 	begin_alloc(record, bytes);
@@ -234,64 +322,59 @@ void free(void *block)
 		return;
 	REAL(free);
 	struct shadow_record *record = record_here();
-	size_t usable = block ? malloc_usable_size(block) : 0;
+	struct going going = look_at(block, record);
 
 	if (block)
-		count_free(&record->begun, usable);
+		count_free(&record->begun, &going, 1);
 	real(block);
 	if (block)
-		count_free(&record->done, usable);
+		count_free(&record->done, &going, 1);
 }
 
-static void *counted_realloc(void *old, size_t bytes, void *(*real)(void *, size_t, size_t), size_t a,
-			     size_t b)
+static void *counted_realloc(void *old, size_t asked, void *(*real)(void *, size_t))
 {
 	struct shadow_record *record = record_here();
-	size_t usable = old ? malloc_usable_size(old) : 0;
+	struct going going = look_at(old, record);
+	size_t bytes = with_tail(asked);
 	bool frees;
 	void *block;
 	int error;
 
 	if (old)
-		count_free(&record->begun, usable);
+		count_free(&record->begun, &going, 1);
 	begin_alloc(record, bytes);
-	block = real(old, a, b);
+	block = real(old, bytes);
 	error = errno;
 	frees = old && (block || bytes == 0); /* glibc's realloc(p, 0) frees and gives NULL */
 	end_alloc(record, bytes, block);
-	if (frees)
-		count_free(&record->done, usable);
-	else if (old) {
-		add(&record->begun.frees, (uint64_t)-1);
-		add(&record->begun.free_usable_bytes, -(uint64_t)usable);
-	}
+	if (old)
+		count_free(frees ? &record->done : &record->begun, &going, frees ? 1 : (uint64_t)-1);
 	errno = error;
 	return block;
 }
 
-static void *next_realloc(void *old, size_t bytes, size_t unused)
+static void *next_realloc(void *old, size_t bytes)
 {
 	REAL(realloc);
-	(void)unused;
 	return real(old, bytes);
 }
 
-static void *next_reallocarray(void *old, size_t count, size_t each)
+static void *next_reallocarray(void *old, size_t bytes)
 {
 	REAL(reallocarray);
-	return real(old, count, each);
+	return real(old, 1, bytes);
 }
 
-void *realloc(void *old, size_t bytes)
+void *realloc(void *old, size_t asked)
 {
-	return counted_realloc(old, bytes, next_realloc, bytes, 0);
+	return counted_realloc(old, asked, next_realloc);
 }
 
 void *reallocarray(void *old, size_t count, size_t each)
 {
-	size_t bytes;
+	size_t asked;
 
-	if (__builtin_mul_overflow(count, each, &bytes))
-		bytes = SIZE_MAX; /* the real one refuses */
-	return counted_realloc(old, bytes, next_reallocarray, count, each);
+	if (__builtin_mul_overflow(count, each, &asked))
+		asked = SIZE_MAX; /* the real one refuses */
+	return counted_realloc(old, asked, next_reallocarray);
 }

@@ -9,6 +9,9 @@
  * Counts go to the file $RVP_SHADOW (struct shadow_file), a record a process image. Each number is there
  * twice: `begun` rises before the call, `done` after it; a truth lies between them, and with quiet threads
  * they are equal.
+ *
+ * What a block was asked for stands behind its end, in bytes that are asked for too, so that a free knows it
+ * without a table: no lock, no memory but the block's own. A block of 0 bytes has room for it anyway.
  */
 #ifndef RVP_TESTS_SHADOW_H
 #define RVP_TESTS_SHADOW_H
@@ -20,6 +23,11 @@ enum { SHADOW_RECORDS = 8192 };
 
 struct shadow_counts {
 	_Atomic uint64_t allocs, frees, alloc_bytes, alloc_usable_bytes, free_usable_bytes;
+	_Atomic uint64_t
+	    free_bytes; /* of blocks that were counted when they were given out, here or in a parent */
+	_Atomic uint64_t unknown_frees; /* of blocks that were not: they came from elsewhere */
+	_Atomic uint64_t
+	    own_free_bytes; /* of those that this record counted: live are alloc_bytes less these */
 };
 
 struct shadow_record {
