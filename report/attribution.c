@@ -126,6 +126,14 @@ void rvp_evidence_note(struct rvp_attribution *attribution, const char *format, 
 		attribution->note_count++;
 }
 
+void rvp_evidence_loss(struct rvp_attribution *attribution, uint32_t process, enum rvp_loss reason,
+		       uint64_t count)
+{
+	/* Said and not added: a run may be attributed again. */
+	if (process < attribution->run->process_count)
+		attribution->run->processes[process].loss[reason] = count;
+}
+
 const char *const *rvp_attribution_notes(const struct rvp_attribution *attribution)
 {
 	return (const char *const *)attribution->notes;

@@ -74,6 +74,9 @@ uint32_t rvp_reason(struct rvp_attribution *attribution, const char *format, ...
     __attribute__((format(printf, 2, 3)));
 void rvp_evidence_note(struct rvp_attribution *attribution, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* During survey_end: what of this reason the survey found in a process; it is in the answering pass's losses. */
+void rvp_evidence_loss(struct rvp_attribution *attribution, uint32_t process, enum rvp_loss reason,
+		       uint64_t count);
 
 /* What evidence may ask for. */
 const struct rvp_run *rvp_attribution_run(const struct rvp_attribution *attribution);

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* scope_stacks.c: see scope_stacks.h. A stack a stream; a stream's later thread finds it empty. */
+#include "report/scope_stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct rvp_scope_stack {
+	struct rvp_scope *scopes;
+	uint32_t depth, room;
+	uint32_t process;
+	uint64_t serial; /* of the thread */
+	uint64_t beyond; /* open ones deeper than RVP_SCOPES_MAX */
+};
+
+bool rvp_scope_stacks_open(struct rvp_scope_stacks *stacks, const struct rvp_run *run,
+			   struct rvp_purposes *purposes)
+{
+	*stacks = (struct rvp_scope_stacks){.run = run, .purposes = purposes};
+	stacks->unbalanced = calloc(run->process_count + 1, sizeof *stacks->unbalanced);
+	return stacks->unbalanced != NULL;
+}
+
+void rvp_scope_stacks_free(struct rvp_scope_stacks *stacks)
+{
+	for (size_t i = 0; i < stacks->count; i++)
+		free(stacks->stacks[i].scopes);
+	free(stacks->stacks);
+	free(stacks->unbalanced);
+	*stacks = (struct rvp_scope_stacks){0};
+}
+
+static void count_unbalanced(struct rvp_scope_stacks *stacks, uint32_t process, uint64_t count)
+{
+	if (process < stacks->run->process_count)
+		stacks->unbalanced[process] += count;
+}
+
+static bool make_room(struct rvp_scope_stacks *stacks, uint32_t stream)
+{
+	size_t count = stacks->count ? stacks->count * 2 : 16;
+	struct rvp_scope_stack *more;
+
+	if (stream < stacks->count)
+		return true;
+	while (count <= stream)
+		count *= 2;
+	more = realloc(stacks->stacks, count * sizeof *more);
+	if (!more)
+		return false;
+	memset(more + stacks->count, 0, (count - stacks->count) * sizeof *more);
+	stacks->stacks = more;
+	stacks->count = count;
+	return true;
+}
+
+static void empty(struct rvp_scope_stack *stack)
+{
+	stack->depth = 0;
+	stack->beyond = 0;
+}
+
+/* The stack of the moment's thread; a new thread's is empty. NULL without memory. */
+static struct rvp_scope_stack *stack_for(struct rvp_scope_stacks *stacks, const struct rvp_moment *moment)
+{
+	struct rvp_scope_stack *stack;
+
+	if (!make_room(stacks, moment->stream))
+		return NULL;
+	stack = &stacks->stacks[moment->stream];
+	if (stack->serial != moment->thread_serial || stack->process != moment->process) {
+		count_unbalanced(stacks, stack->process, stack->depth + stack->beyond);
+		empty(stack);
+		stack->serial = moment->thread_serial;
+		stack->process = moment->process;
+	}
+	return stack;
+}
+
+static uint32_t classifier_at(const struct rvp_scope_stack *stack, uint32_t number)
+{
+	if (stack->scopes[number].purpose != RVP_PURPOSE_NONE)
+		return number + 1;
+	return number ? stack->scopes[number - 1].classifier : 0;
+}
+
+static uint16_t purpose_of(struct rvp_scope_stacks *stacks, const struct rvp_record_SCOPE *record)
+{
+	uint16_t purpose;
+
+	if (!record->category.length)
+		return RVP_PURPOSE_NONE;
+	purpose = rvp_purpose_number(stacks->purposes, record->category.bytes, record->category.length);
+	if (purpose == RVP_PURPOSE_NONE && !stacks->unknown++) {
+		size_t length = record->category.length;
+
+		length = length < sizeof stacks->unknown_text - 1 ? length : sizeof stacks->unknown_text - 1;
+		memcpy(stacks->unknown_text, record->category.bytes, length);
+	}
+	return purpose;
+}
+
+static bool push(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack,
+		 const struct rvp_record_SCOPE *record)
+{
+	if (stack->depth == RVP_SCOPES_MAX) {
+		stack->beyond++;
+		return true;
+	}
+	if (stack->depth == stack->room) {
+		uint32_t room = stack->room ? stack->room * 2 : 16;
+		struct rvp_scope *more = realloc(stack->scopes, room * sizeof *more);
+
+		if (!more)
+			return false;
+		stack->scopes = more;
+		stack->room = room;
+	}
+	stack->scopes[stack->depth] = (struct rvp_scope){
+	    .name = record->name,
+	    .args = record->args,
+	    .purpose = purpose_of(stacks, record),
+	    .source = (uint8_t)record->source,
+	    .is_operator = record->kind == RVP_SCOPE_OPERATOR_BEGIN,
+	};
+	stack->scopes[stack->depth].classifier = classifier_at(stack, stack->depth);
+	stack->depth++;
+	return true;
+}
+
+static size_t domain_length(struct rvp_text args)
+{
+	const char *slash = args.length ? memchr(args.bytes, '/', args.length) : NULL;
+
+	return slash ? (size_t)(slash - args.bytes) : args.length;
+}
+
+static bool is_same_speaker(const struct rvp_scope *scope, const struct rvp_record_SCOPE *end)
+{
+	size_t length = domain_length(end->args);
+
+	if (scope->source != end->source)
+		return false;
+	return end->source != RVP_SOURCE_NVTX || (domain_length(scope->args) == length &&
+						  memcmp(scope->args.bytes, end->args.bytes, length) == 0);
+}
+
+static void take_out(struct rvp_scope_stack *stack, uint32_t number)
+{
+	memmove(&stack->scopes[number], &stack->scopes[number + 1],
+		(stack->depth - number - 1) * sizeof *stack->scopes);
+	stack->depth--;
+	for (; number < stack->depth; number++)
+		stack->scopes[number].classifier = classifier_at(stack, number);
+}
+
+/* What the end is of: the innermost of its kind and speaker; -1: there is none. */
+static int64_t begin_of(const struct rvp_scope_stack *stack, const struct rvp_record_SCOPE *end)
+{
+	bool is_operator = end->kind == RVP_SCOPE_OPERATOR_END;
+
+	for (uint32_t number = stack->depth; number-- > 0;)
+		if (stack->scopes[number].is_operator == is_operator &&
+		    is_same_speaker(&stack->scopes[number], end))
+			return number;
+	return -1;
+}
+
+static void end(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack,
+		const struct rvp_record_SCOPE *record)
+{
+	int64_t begin;
+
+	if (stack->beyond) {
+		stack->beyond--;
+		return;
+	}
+	begin = begin_of(stack, record);
+	if (begin < 0) {
+		if (stack->process >= stacks->run->process_count ||
+		    !stacks->run->processes[stack->process].is_fork)
+			count_unbalanced(stacks, stack->process, 1);
+		return;
+	}
+	for (uint32_t number = stack->depth - 1; number > begin; number--)
+		if (is_same_speaker(&stack->scopes[number], record)) {
+			take_out(stack, number);
+			count_unbalanced(stacks, stack->process, 1);
+		}
+	take_out(stack, (uint32_t)begin);
+}
+
+static void forget_process(struct rvp_scope_stacks *stacks, uint32_t process)
+{
+	for (size_t i = 0; i < stacks->count; i++)
+		if (stacks->stacks[i].process == process)
+			empty(&stacks->stacks[i]);
+}
+
+bool rvp_scope_stacks_see(struct rvp_scope_stacks *stacks, const struct rvp_event *event)
+{
+	const struct rvp_moment *moment = event->moment;
+	struct rvp_scope_stack *stack;
+
+	if (event->kind == RVP_EVENT_BEGIN || event->kind == RVP_EVENT_END)
+		forget_process(stacks, moment->process);
+	if (event->kind != RVP_EVENT_RECORD || moment->record->kind != RVP_SCOPE ||
+	    moment->record->SCOPE.kind > RVP_SCOPE_OPERATOR_END)
+		return true;
+	stack = stack_for(stacks, moment);
+	if (!stack)
+		return false;
+	if (moment->record->SCOPE.kind == RVP_SCOPE_BEGIN ||
+	    moment->record->SCOPE.kind == RVP_SCOPE_OPERATOR_BEGIN)
+		return push(stacks, stack, &moment->record->SCOPE);
+	end(stacks, stack, &moment->record->SCOPE);
+	return true;
+}
+
+struct rvp_scope *rvp_scopes_of(struct rvp_scope_stacks *stacks, const struct rvp_moment *moment,
+				size_t *count)
+{
+	struct rvp_scope_stack *stack =
+	    moment->stream < stacks->count ? &stacks->stacks[moment->stream] : NULL;
+
+	*count = 0;
+	if (!stack || stack->serial != moment->thread_serial || stack->process != moment->process)
+		return NULL;
+	*count = stack->depth;
+	return stack->scopes;
+}
+
+struct rvp_scope *rvp_scope_classifier(struct rvp_scope_stacks *stacks, const struct rvp_moment *moment)
+{
+	size_t count;
+	struct rvp_scope *scopes = rvp_scopes_of(stacks, moment, &count);
+	uint32_t number = count ? scopes[count - 1].classifier : 0;
+
+	return number ? &scopes[number - 1] : NULL;
+}

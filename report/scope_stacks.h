@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* scope_stacks.h: the scopes and operators that are open on each thread, as the events of a pass go by.
+ *
+ * Scopes and operators of one speaker (the program, its Python part, an adapter, a domain of NVTX) nest;
+ * those of two speakers need not: they may end in any order. Ranges do not nest and are not in here.
+ *
+ * What is not balanced is put right, and counted by process:
+ *   - an end that nothing began is ignored; in a child by fork it is not counted: its begin was in the
+ * parent;
+ *   - an end of a scope ends the operators that its speaker began in it, and the other way round;
+ *   - what a thread leaves open ends with it, except when its process ends: that is no mistake.
+ *
+ * Memory: what is open, at most RVP_SCOPES_MAX a thread; deeper ones are counted in and out, and are not
+ * seen.
+ */
+#ifndef RVP_REPORT_SCOPE_STACKS_H
+#define RVP_REPORT_SCOPE_STACKS_H
+
+#include "report/match.h"
+#include "report/purpose.h"
+
+enum { RVP_SCOPES_MAX = 1024 };
+
+struct rvp_scope {
+	struct rvp_text name, args; /* live until the run is closed */
+	uint16_t purpose;           /* RVP_PURPOSE_NONE: it classifies nothing */
+	uint8_t source;             /* enum rvp_source */
+	bool is_operator;
+	uint32_t reason;     /* the user's own; 0 at first */
+	uint32_t classifier; /* 1 + the number of the innermost scope, from here outwards, with a purpose; 0:
+				none */
+};
+
+struct rvp_scope_stack;
+
+struct rvp_scope_stacks {
+	const struct rvp_run *run;
+	struct rvp_purposes *purposes;
+	struct rvp_scope_stack *stacks; /* by stream */
+	size_t count;
+	uint64_t *unbalanced;  /* by process */
+	uint64_t unknown;      /* begins with a category that is none */
+	char unknown_text[48]; /* the first of them */
+};
+
+/* False without memory; so is `see`. */
+bool rvp_scope_stacks_open(struct rvp_scope_stacks *stacks, const struct rvp_run *run,
+			   struct rvp_purposes *purposes);
+bool rvp_scope_stacks_see(struct rvp_scope_stacks *stacks, const struct rvp_event *event);
+
+/* The innermost scope with a purpose on the moment's thread; NULL: none. Until the next event. */
+struct rvp_scope *rvp_scope_classifier(struct rvp_scope_stacks *stacks, const struct rvp_moment *moment);
+
+/* All that are open on the moment's thread, outermost first; how many in *count. Likewise. */
+struct rvp_scope *rvp_scopes_of(struct rvp_scope_stacks *stacks, const struct rvp_moment *moment,
+				size_t *count);
+
+void rvp_scope_stacks_free(struct rvp_scope_stacks *stacks);
+
+#endif
