@@ -10,35 +10,42 @@ static uint32_t shared_depth(const struct rvp_path_memo *memo, const struct rvp_
 {
 	uint32_t most = count < memo->depth ? count : memo->depth, depth = 0;
 
-	while (depth < most && memo->frames[depth] == thread->frames[count - 1 - depth])
+	while (depth < most && memo->steps[depth].frame == thread->frames[count - 1 - depth])
 		depth++;
 	return depth;
 }
 
-uint32_t rvp_path_memo_node(struct rvp_path_memo *memo, struct rvp_path_tree *tree, struct rvp_thread *thread,
-			    uint32_t count, uint64_t epoch)
+/* The last of `depth` remembered steps, or where every path begins. */
+static struct rvp_memo_step step_at(const struct rvp_path_memo *memo, uint32_t depth)
 {
-	uint32_t depth, node, next;
+	return depth ? memo->steps[depth - 1] : (struct rvp_memo_step){.path = (uint32_t)memo->epoch};
+}
+
+uint32_t rvp_path_memo_number(struct rvp_path_memo *memo, struct rvp_path_tree *tree,
+			      struct rvp_thread *thread, uint32_t count, uint64_t epoch)
+{
+	struct rvp_memo_step step, next;
+	uint32_t depth;
 
 	if (memo->epoch != epoch) {
 		memo->epoch = epoch;
 		memo->depth = 0;
 	}
 	depth = shared_depth(memo, thread, count);
-	node = depth ? memo->nodes[depth - 1] : 0;
-	memo->depth = depth; /* a handler that jumps away leaves no half-written frame behind */
+	step = step_at(memo, depth);
+	memo->depth = depth; /* a handler that jumps away leaves no half-written step behind */
 	atomic_signal_fence(memory_order_seq_cst);
-	for (; depth < count; depth++, node = next) {
-		uint64_t frame = thread->frames[count - 1 - depth];
-
-		next = rvp_path_tree_node(tree, thread, node, frame, (uint32_t)epoch, NULL);
-		if (!next) {
+	for (; depth < count; depth++, step = next) {
+		next.frame = thread->frames[count - 1 - depth];
+		next.path = rvp_path_below(step.path, next.frame);
+		next.number = rvp_path_tree_number(tree, thread, next.path, step.number, next.frame, NULL);
+		if (!next.number) {
 			rvp_lose(RVP_LOSS_STACK_TABLE, 1);
 			break;
 		}
-		memo->frames[depth] = frame;
-		memo->nodes[depth] = next;
+		if (depth < RVP_MEMO_STEPS)
+			memo->steps[depth] = next;
 	}
-	memo->depth = depth;
-	return node;
+	memo->depth = depth < RVP_MEMO_STEPS ? depth : RVP_MEMO_STEPS;
+	return step.number;
 }

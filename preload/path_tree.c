@@ -1,184 +1,195 @@
 /* SPDX-License-Identifier: MIT */
-/* path_tree.c: see path_tree.h. Nodes lie in chunks by number; tables find them by hash, each four times as
- * big as the one before. A full table stays, and what is found in it is entered in the newest on the way. */
+/* path_tree.c: see path_tree.h. Tables of sets: two cache lines of five paths with their numbers. A set that
+ * is full makes the next table, eight times as big; in the last table the oldest number of a set makes room.
+ * Tables before the newest stay as they are: what is found there is entered in the newest on the way.
+ *
+ *   (T1) A place's number is 0 (free), TAKEN while its path is being written, or the number that the path
+ * beside it has. It leaves 0 or an old number only by compare-and-swap to TAKEN, so a place has one writer.
+ *   (T2) A reader takes a number when it was there before and after the path was read. Since a number stands
+ * for one path for ever (P2), it cannot have come back with another. (T3) A place that is TAKEN is passed
+ * over by readers and writers: nobody waits, not even for a thread that a signal stopped for good there.
+ */
 #include "preload/path_tree.h"
 
 #include "preload/own.h"
 
-enum {
-	FIRST_CAPACITY = 1 << 12,
-	LAST_CAPACITY = 1 << 22,
-	GROWTH = 4,
-	NUMBER_BITS = 22,
-	NUMBER_MASK = (1 << NUMBER_BITS) - 1
-};
-_Static_assert((int)RVP_NODES_MAX < (int)LAST_CAPACITY, "the last table has a free place whatever happens");
+enum { LINE_PLACES = RVP_PATH_NODES_A_SET / 2, CLAIMS_MAX = 4 };
+static const uint32_t taken = UINT32_MAX;
 
-/* A place holds tag << 22 | number, 0 when free; the tag is the top ten bits of the path's hash. */
+struct line {
+	_Atomic uint64_t path[LINE_PLACES];
+	_Atomic uint32_t number[LINE_PLACES];
+	uint32_t unused;
+};
+
+struct set {
+	struct line line[2];
+};
+_Static_assert(sizeof(struct set) == RVP_PATH_SET_BYTES, "a line of the table is one of the cache");
+
 struct rvp_path_table {
 	struct rvp_path_table *older;
-	uint32_t capacity; /* a power of two */
-	_Atomic uint32_t used;
-	_Atomic uint32_t places[];
+	uint32_t set_count;                             /* a power of two */
+	_Alignas(RVP_PATH_SET_BYTES) struct set sets[]; /* pairs of lines come from memory together */
 };
 
-struct key {
-	uint64_t frame, hash;
-	uint32_t parent, era;
+struct place {
+	_Atomic uint64_t *path;
+	_Atomic uint32_t *number;
+	uint32_t seen; /* the number that was there */
 };
 
-static uint64_t hash_of(uint64_t frame, uint32_t parent, uint32_t era)
+static struct set *set_of(struct rvp_path_table *table, uint64_t path)
 {
-	uint64_t hash = (frame ^ (uint64_t)era << 40) * 0x9e3779b97f4a7c15;
-
-	hash = (hash ^ hash >> 29 ^ parent) * 0xbf58476d1ce4e5b9;
-	return hash ^ hash >> 32;
+	return &table->sets[path & (table->set_count - 1)];
 }
 
-static uint32_t tag_of(const struct key *key)
+static uint32_t find_in_line(const struct line *line, uint64_t path)
 {
-	return (uint32_t)(key->hash >> 54);
-}
+	for (int i = 0; i < LINE_PLACES; i++) {
+		uint32_t number;
 
-static struct rvp_path_node *node_at(struct rvp_path_tree *tree, uint32_t number)
-{
-	struct rvp_path_node *chunk =
-	    atomic_load_explicit(&tree->chunks[number / RVP_NODES_CHUNK], memory_order_acquire);
-
-	return chunk + number % RVP_NODES_CHUNK;
-}
-
-static bool is_node(struct rvp_path_tree *tree, uint32_t number, const struct key *key)
-{
-	const struct rvp_path_node *node = node_at(tree, number);
-
-	return node->frame == key->frame && node->parent == key->parent && node->era == key->era;
-}
-
-/* The number of a path in one table, or 0; *place: where it is, or where it would go. */
-static uint32_t look_up(struct rvp_path_tree *tree, struct rvp_path_table *table, const struct key *key,
-			uint32_t *place)
-{
-	uint32_t mask = table->capacity - 1, at = (uint32_t)key->hash & mask, tag = tag_of(key);
-
-	for (uint32_t i = 0; i < table->capacity; i++, at = (at + 1) & mask) {
-		uint32_t found = atomic_load_explicit(&table->places[at], memory_order_acquire);
-
-		*place = at;
-		if (!found)
-			return 0;
-		if (found >> NUMBER_BITS == tag && is_node(tree, found & NUMBER_MASK, key))
-			return found & NUMBER_MASK;
-	}
-	*place = UINT32_MAX;
-	return 0;
-}
-
-static size_t table_bytes(uint32_t capacity)
-{
-	return sizeof(struct rvp_path_table) + capacity * sizeof(uint32_t);
-}
-
-/* The newest table, or one four times as big in front of it when it is three quarters full. NULL: there is
- * none.
- */
-static struct rvp_path_table *roomy_table(struct rvp_path_tree *tree)
-{
-	struct rvp_path_table *table = atomic_load_explicit(&tree->newest, memory_order_acquire), *bigger;
-	uint32_t capacity = table ? GROWTH * table->capacity : FIRST_CAPACITY;
-
-	if (table && (table->capacity >= LAST_CAPACITY ||
-		      atomic_load_explicit(&table->used, memory_order_relaxed) < table->capacity / 4 * 3))
-		return table;
-	bigger = rvp_own_map(table_bytes(capacity));
-	if (!bigger)
-		return table;
-	bigger->older = table;
-	bigger->capacity = capacity;
-	if (atomic_compare_exchange_strong(&tree->newest, &table, bigger))
-		return bigger;
-	rvp_own_unmap(bigger, table_bytes(capacity));
-	return table;
-}
-
-/* Publishes `number` for a path: the number that is now the path's. 0: the table is full. */
-static uint32_t publish(struct rvp_path_tree *tree, struct rvp_path_table *table, const struct key *key,
-			uint32_t number)
-{
-	uint32_t entry = tag_of(key) << NUMBER_BITS | number, place, found, expected;
-
-	for (;;) {
-		found = look_up(tree, table, key, &place);
-		if (found || place == UINT32_MAX)
-			return found;
-		expected = 0;
-		if (!atomic_compare_exchange_strong(&table->places[place], &expected, entry))
+		if (atomic_load_explicit(&line->path[i], memory_order_relaxed) != path)
 			continue;
-		atomic_fetch_add_explicit(&table->used, 1, memory_order_relaxed);
-		return number;
-	}
-}
-
-static uint32_t look_up_older(struct rvp_path_tree *tree, struct rvp_path_table *table, const struct key *key)
-{
-	uint32_t place, number;
-
-	for (struct rvp_path_table *older = table->older; older; older = older->older) {
-		number = look_up(tree, older, key, &place);
-		if (number)
-			return publish(tree, table, key, number);
+		number = atomic_load_explicit(&line->number[i], memory_order_acquire);
+		if (number == 0 || number == taken ||
+		    atomic_load_explicit(&line->path[i], memory_order_relaxed) != path)
+			continue;
+		atomic_thread_fence(memory_order_acquire);
+		if (atomic_load_explicit(&line->number[i], memory_order_relaxed) == number)
+			return number;
 	}
 	return 0;
 }
 
-static bool make_chunk(struct rvp_path_tree *tree, uint32_t number)
+static uint32_t find(struct rvp_path_table *table, uint64_t path)
 {
-	_Atomic(struct rvp_path_node *) *slot = &tree->chunks[number / RVP_NODES_CHUNK];
-	struct rvp_path_node *chunk = NULL, *made;
+	const struct set *set = set_of(table, path);
+	uint32_t number = find_in_line(&set->line[0], path);
 
-	if (atomic_load_explicit(slot, memory_order_acquire))
-		return true;
-	made = rvp_own_map(RVP_NODES_CHUNK * sizeof *made);
-	if (made && !atomic_compare_exchange_strong(slot, &chunk, made))
-		rvp_own_unmap(made, RVP_NODES_CHUNK * sizeof *made);
-	return made != NULL;
+	return number ? number : find_in_line(&set->line[1], path);
 }
 
-/* A fresh number with a filled-in node that nobody else sees yet; 0: none left. */
-static uint32_t make_node(struct rvp_path_tree *tree, const struct key *key)
+static uint32_t find_in_older(const struct rvp_path_table *table, uint64_t path)
 {
-	uint32_t number = atomic_load_explicit(&tree->number_count, memory_order_relaxed);
+	uint32_t number = 0;
+
+	for (struct rvp_path_table *older = table->older; older && !number; older = older->older)
+		number = find(older, path);
+	return number;
+}
+
+static size_t table_bytes(uint32_t set_count)
+{
+	return sizeof(struct rvp_path_table) + set_count * sizeof(struct set);
+}
+
+/* Puts the next bigger table in front of `table`; false: there is no bigger one. */
+static bool grow(struct rvp_path_tree *tree, struct rvp_path_table *table)
+{
+	uint32_t set_count = table ? RVP_PATH_GROWTH * table->set_count
+				   : tree->last_sets / (RVP_PATH_GROWTH * RVP_PATH_GROWTH);
+	struct rvp_path_table *bigger =
+	    set_count <= tree->last_sets ? rvp_own_map(table_bytes(set_count)) : NULL;
+
+	if (!bigger)
+		return false;
+	bigger->older = table;
+	bigger->set_count = set_count;
+	if (!atomic_compare_exchange_strong(&tree->newest, &table, bigger))
+		rvp_own_unmap(bigger, table_bytes(set_count));
+	return true;
+}
+
+/* The place of a set that is free, else the one with the oldest number. */
+static struct place oldest_place(struct set *set)
+{
+	struct place oldest = {NULL, NULL, taken};
+
+	for (int i = 0; i < RVP_PATH_NODES_A_SET && oldest.seen; i++) {
+		struct line *line = &set->line[i / LINE_PLACES];
+		_Atomic uint32_t *number = &line->number[i % LINE_PLACES];
+		uint32_t seen = atomic_load_explicit(number, memory_order_relaxed);
+
+		if (seen < oldest.seen)
+			oldest = (struct place){&line->path[i % LINE_PLACES], number, seen};
+	}
+	return oldest;
+}
+
+static void write_place(const struct place *place, uint64_t path, uint32_t number)
+{
+	atomic_thread_fence(
+	    memory_order_release); /* whoever reads the new path sees that the old number is gone */
+	atomic_store_explicit(place->path, path, memory_order_relaxed);
+	atomic_store_explicit(place->number, number, memory_order_release);
+}
+
+/* Enters a path that has a number; where others are too quick it stays without a place. */
+static void enter(struct rvp_path_tree *tree, uint64_t path, uint32_t number)
+{
+	struct rvp_path_table *table;
+
+	for (int i = 0; i < CLAIMS_MAX && (table = atomic_load_explicit(&tree->newest, memory_order_acquire));
+	     i++) {
+		struct place place = oldest_place(set_of(table, path));
+
+		if (!place.number)
+			return;
+		if (place.seen && grow(tree, table))
+			continue;
+		if (atomic_compare_exchange_strong(place.number, &place.seen, taken)) {
+			write_place(&place, path, number);
+			return;
+		}
+	}
+}
+
+static uint32_t next_number(struct rvp_path_tree *tree)
+{
+	uint32_t count = atomic_load_explicit(&tree->number_count, memory_order_relaxed);
 
 	do
-		if (number >= RVP_NODES_MAX - 1 || !make_chunk(tree, number + 1))
+		if (count >= taken - 1)
 			return 0;
-	while (!atomic_compare_exchange_weak(&tree->number_count, &number, number + 1));
-	*node_at(tree, number + 1) = (struct rvp_path_node){key->frame, key->parent, key->era};
-	return number + 1;
+	while (!atomic_compare_exchange_weak(&tree->number_count, &count, count + 1));
+	return count + 1;
+}
+
+/* A number without a record goes back, if nobody took the next one: the reader expects few gaps. */
+static void give_back(struct rvp_path_tree *tree, uint32_t number)
+{
+	atomic_compare_exchange_strong(&tree->number_count, &number, number - 1);
 }
 
 static __attribute__((noinline)) uint32_t add(struct rvp_path_tree *tree, struct rvp_thread *thread,
-					      const struct key *key, void *context)
+					      uint64_t path, uint32_t parent, uint64_t frame, void *context)
 {
-	struct rvp_path_table *table = roomy_table(tree);
-	uint32_t number = table ? look_up_older(tree, table, key) : 0;
+	struct rvp_path_table *table = atomic_load_explicit(&tree->newest, memory_order_acquire);
+	uint32_t number = table ? find_in_older(table, path) : 0;
 
-	if (number || !table)
-		return number;
-	number = make_node(tree, key);
-	if (!number || !tree->emit(thread, number, key->parent, key->frame, context))
+	if (!table && !grow(tree, NULL))
 		return 0;
-	return publish(tree, table, key, number);
+	if (!number) {
+		number = next_number(tree);
+		if (!number)
+			return 0;
+		if (!tree->emit(thread, number, parent, frame, context)) {
+			give_back(tree, number);
+			return 0;
+		}
+	}
+	enter(tree, path, number);
+	return number;
 }
 
-uint32_t rvp_path_tree_node(struct rvp_path_tree *tree, struct rvp_thread *thread, uint32_t parent,
-			    uint64_t frame, uint32_t era, void *context)
+uint32_t rvp_path_tree_number(struct rvp_path_tree *tree, struct rvp_thread *thread, uint64_t path,
+			      uint32_t parent, uint64_t frame, void *context)
 {
-	struct key key = {frame, hash_of(frame, parent, era), parent, era};
 	struct rvp_path_table *table = atomic_load_explicit(&tree->newest, memory_order_acquire);
-	uint32_t place, number = table ? look_up(tree, table, &key, &place) : 0;
+	uint32_t number = table ? find(table, path) : 0;
 
-	return number ? number : add(tree, thread, &key, context);
+	return number ? number : add(tree, thread, path, parent, frame, context);
 }
 
 void rvp_path_tree_reset(struct rvp_path_tree *tree)
@@ -187,13 +198,7 @@ void rvp_path_tree_reset(struct rvp_path_tree *tree)
 
 	for (; table; table = older) {
 		older = table->older;
-		rvp_own_unmap(table, table_bytes(table->capacity));
-	}
-	for (int i = 0; i < RVP_NODES_CHUNKS; i++) {
-		struct rvp_path_node *chunk = atomic_exchange(&tree->chunks[i], NULL);
-
-		if (chunk)
-			rvp_own_unmap(chunk, RVP_NODES_CHUNK * sizeof *chunk);
+		rvp_own_unmap(table, table_bytes(table->set_count));
 	}
 	atomic_store(&tree->newest, NULL);
 	atomic_store(&tree->number_count, 0);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* path_tree.h: the process's trees of call paths: a number for each (parent's number, frame), from 1.
+/* path_tree.h: the process's call paths: a number for each, from 1, of which a bounded number is remembered.
  *
- * One for native frames, one for Python's. Read and grown by all threads without a lock:
- *   (P1) A node is published only after its record was emitted by the thread that made it; of two threads
- * that make the same node one wins, and the other's number is never used. (P2) A published node never changes
- * and never goes, but for rvp_path_tree_reset in a child by fork. (P3) A node belongs to an era (walk.c): in
- * a later era the same path gets a new node. Two numbers for one path are possible, rarely, while the table
- * grows: whoever sums must sum paths, not numbers.
+ * One tree for native frames, one for Python's, one for Python's code objects. A path is known by a hash of
+ * all its frames (rvp_path_below), 64 bits that stand for the path: two of a million paths in a full tree are
+ * taken for each other with a probability below 1e-6. Read and changed by all threads without a lock: (P1) A
+ * number is published only after its record was emitted by the thread that made it. (P2) A number is given
+ * once and stands for one path; it never has another, but for rvp_path_tree_reset in a child by fork. (P3) A
+ * path may get several numbers: where two threads make it at once, and where it was forgotten, since memory
+ * is bounded. Each has a record of its own, and old ones stay good, as a parent too: a path is found by its
+ * own hash, whatever became of the nodes above it. Whoever sums must sum paths, not numbers; report/paths.c
+ * makes one of them. (P4) After number 2^32 - 2 there is none: the log would have met any bound long before.
  */
 #ifndef RVP_PATH_TREE_H
 #define RVP_PATH_TREE_H
@@ -14,32 +17,36 @@
 #include "preload/thread.h"
 
 enum {
-	RVP_NODES_CHUNK = 1 << 16,
-	RVP_NODES_CHUNKS = 60,
-	RVP_NODES_MAX = RVP_NODES_CHUNK * RVP_NODES_CHUNKS, /* 3.9 million: `import torch` alone makes 2 */
-};
-
-struct rvp_path_node {
-	uint64_t frame;
-	uint32_t parent, era;
+	RVP_PATH_NODES_A_SET = 10,
+	RVP_PATH_SET_BYTES = 128,
+	RVP_PATH_GROWTH = 8, /* a table is so many times as big as the one before, which stays */
+	RVP_PATH_TABLES = 3,
 };
 
 struct rvp_path_table;
 
 struct rvp_path_tree {
-	/* Emits the record of a new node; false: it could not be kept. `context` is the caller's of the
+	/* Emits the record of a new number; false: it could not be kept. `context` is the caller's of the
 	 * look-up. */
 	bool (*emit)(struct rvp_thread *thread, uint32_t number, uint32_t parent, uint64_t frame,
 		     void *context);
+	uint32_t last_sets; /* of the last table: a power of two from 64 on */
 	_Atomic(struct rvp_path_table *) newest;
-	_Atomic(struct rvp_path_node *) chunks[RVP_NODES_CHUNKS];
-	_Atomic uint32_t number_count; /* numbers given out, wasted ones included */
+	_Atomic uint32_t number_count; /* numbers given out */
 };
 
-/* The node's number; 0: it cannot be had (no memory, a full tree, no record). parent 0: an outermost frame.
+/* The path one frame further in than `path`. An outermost frame's is below a number of the caller's, its era.
  */
-uint32_t rvp_path_tree_node(struct rvp_path_tree *tree, struct rvp_thread *thread, uint32_t parent,
-			    uint64_t frame, uint32_t era, void *context);
+static inline uint64_t rvp_path_below(uint64_t path, uint64_t frame)
+{
+	path = ((path << 25 | path >> 39) ^ frame) * 0x9e3779b97f4a7c15;
+	path = (path ^ path >> 32) * 0xbf58476d1ce4e5b9;
+	return path ^ path >> 29;
+}
+
+/* The path's number; 0: it cannot be had (no memory, no number, no record). parent 0: an outermost frame. */
+uint32_t rvp_path_tree_number(struct rvp_path_tree *tree, struct rvp_thread *thread, uint64_t path,
+			      uint32_t parent, uint64_t frame, void *context);
 
 /* Empty again, numbers from 1; single-threaded. */
 void rvp_path_tree_reset(struct rvp_path_tree *tree);

@@ -415,6 +415,8 @@ void rvp_run_close(struct rvp_run *run)
 
 		rvp_log_close(&process->source->log);
 		free(process->source->forks);
+		free(process->source->node_numbers);
+		free(process->source->python_numbers);
 		free(process->modules);
 		free(process->nodes);
 		free(process->python_nodes);

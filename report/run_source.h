@@ -33,6 +33,8 @@ struct rvp_process_source {
 	size_t module_room, thread_room, node_room, python_node_room, code_room, argument_room,
 	    environment_room;
 	uint64_t number_limit; /* no node or code can have a larger number */
+	uint32_t *node_numbers, *python_numbers; /* by number in the log: its path's; NULL: the same (paths.c) */
+	size_t node_numbers_count, python_numbers_count;
 };
 
 struct rvp_run_source {
@@ -60,6 +62,12 @@ struct rvp_status rvp_scan_watch(struct rvp_run *run);
 
 /* After the clock is known: stamps into times, texts and parents checked. */
 struct rvp_status rvp_scan_settle(struct rvp_run *run, struct rvp_process *process);
+
+/* paths.c: one node and number for each call path. After all records were seen and modules are in order. */
+struct rvp_status rvp_scan_paths(struct rvp_process *process);
+
+/* The numbers of paths in a record of the process, as the log has them, become those of its tables. */
+void rvp_number_paths(const struct rvp_process_source *source, struct rvp_record *record);
 
 /* identity.c: begins, ends, parents, names, aliveness of all processes. After rvp_scan_settle. */
 struct rvp_status rvp_identify(struct rvp_run *run);

@@ -1,50 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* settle.c: what can be put right about a process's definitions only when all records were seen: stamps into
- * times, rows into order, and call paths into trees.
- *
- * Invariant (R1): following `parent` from any node ends at 0, whatever the log said.
+ * times, rows into order, and call paths into trees (paths.c).
  */
 #include "report/run_source.h"
 
-#include <errno.h>
 #include <stdlib.h>
-
-enum { UNSEEN, ON_PATH, DONE };
-
-/* Follows parents from `number`; where the path meets itself or leaves the table it is cut. */
-#define DEFINE_CUT(name, node_type)                                                             \
-	static void name(node_type *nodes, size_t count, unsigned char *state, uint32_t number) \
-	{                                                                                       \
-		uint32_t at = number;                                                           \
-                                                                                                \
-		while (at && state[at] == UNSEEN) {                                             \
-			uint32_t parent = nodes[at].parent;                                     \
-                                                                                                \
-			state[at] = ON_PATH;                                                    \
-			if (parent >= count || (parent && state[parent] == ON_PATH))            \
-				parent = nodes[at].parent = 0;                                  \
-			at = parent;                                                            \
-		}                                                                               \
-		for (at = number; at && state[at] == ON_PATH; at = nodes[at].parent)            \
-			state[at] = DONE;                                                       \
-	}
-DEFINE_CUT(cut_native, struct rvp_node)
-DEFINE_CUT(cut_python, struct rvp_python_node)
-
-static bool make_trees(struct rvp_process *process)
-{
-	size_t count = process->node_count > process->python_node_count ? process->node_count
-									: process->python_node_count;
-	unsigned char *native = calloc(count + 1, 1), *python = calloc(count + 1, 1);
-
-	for (size_t i = 1; native && python && i < process->node_count; i++)
-		cut_native(process->nodes, process->node_count, native, (uint32_t)i);
-	for (size_t i = 1; native && python && i < process->python_node_count; i++)
-		cut_python(process->python_nodes, process->python_node_count, python, (uint32_t)i);
-	free(native);
-	free(python);
-	return native && python;
-}
 
 static int compare_modules(const void *left, const void *right)
 {
@@ -111,5 +71,5 @@ struct rvp_status rvp_scan_settle(struct rvp_run *run, struct rvp_process *proce
 	if (process->module_count)
 		qsort(process->modules, process->module_count, sizeof *process->modules, compare_modules);
 	merge_threads(process);
-	return make_trees(process) ? RVP_OK : rvp_fail("read", process->folder, ENOMEM);
+	return rvp_scan_paths(process);
 }

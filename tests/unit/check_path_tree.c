@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The tree of call paths: one number a path, told before it is used, whatever threads do. */
+/* The tree of call paths: a number told before it is used, that stands for one path, in bounded memory,
+ * whatever threads do. */
+#include "preload/own.h"
 #include "preload/path_memo.h"
 #include "tests/unit/recorder_double.h"
 #include "tests/unit/run_suite.h"
@@ -9,7 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 4, PATHS = 100000, DEPTH = 6 };
+enum {
+	THREADS = 4,
+	PATHS = 100000,
+	DEPTH = 6,
+	SETS = 1 << 12,
+	PLACES = SETS * RVP_PATH_NODES_A_SET,
+	TOLD_MAX = 1 << 23,
+};
+/* Of the three tables together. */
+static const uint64_t most_bytes = (uint64_t)RVP_PATH_SET_BYTES * (SETS + SETS / 8 + SETS / 64 + 3);
 
 struct told {
 	_Atomic uint64_t frame;
@@ -34,120 +45,219 @@ static bool emit(struct rvp_thread *thread, uint32_t number, uint32_t parent, ui
 	return true;
 }
 
-static struct rvp_path_tree tree = {.emit = emit};
+static struct rvp_path_tree tree = {.emit = emit, .last_sets = SETS};
 
 static void start(void)
 {
 	if (!told)
-		told = calloc(RVP_NODES_MAX + 1u, sizeof *told);
-	memset(told, 0, (RVP_NODES_MAX + 1u) * sizeof *told);
+		told = calloc(TOLD_MAX, sizeof *told);
+	memset(told, 0, (tree.number_count + 1) * sizeof *told);
 	rvp_path_tree_reset(&tree);
 	emitted = refused = 0;
 	refuses = false;
 }
 
-static uint32_t node(uint32_t parent, uint64_t frame)
+struct path {
+	uint64_t hash;
+	uint32_t number;
+};
+static const struct path outside;
+
+static struct path below(struct path parent, uint64_t frame)
 {
-	return rvp_path_tree_node(&tree, NULL, parent, frame, 0, NULL);
+	uint64_t hash = rvp_path_below(parent.hash, frame);
+
+	return (struct path){hash, rvp_path_tree_number(&tree, NULL, hash, parent.number, frame, NULL)};
+}
+
+static uint32_t outermost(uint64_t frame)
+{
+	return below(outside, frame).number;
 }
 
 START_TEST(a_path_has_one_number)
 {
-	uint32_t first = node(0, 100), second = node(first, 200);
+	struct path first = below(outside, 100), second = below(first, 200);
 
-	ck_assert_uint_eq(first, 1);
-	ck_assert_uint_eq(second, 2);
-	ck_assert_uint_eq(node(0, 100), first);
-	ck_assert_uint_eq(node(first, 200), second);
-	ck_assert_uint_ne(node(0, 200), second);
-	ck_assert_uint_ne(node(second, 200), second);
+	ck_assert_uint_eq(first.number, 1);
+	ck_assert_uint_eq(second.number, 2);
+	ck_assert_uint_eq(outermost(100), first.number);
+	ck_assert_uint_eq(below(first, 200).number, second.number);
+	ck_assert_uint_ne(outermost(200), second.number);
+	ck_assert_uint_ne(below(second, 200).number, second.number);
 	ck_assert_uint_eq(emitted, 4);
 }
 END_TEST
 
 START_TEST(another_era_is_another_path)
 {
-	uint32_t old = node(0, 100), now = rvp_path_tree_node(&tree, NULL, 0, 100, 1, NULL);
+	uint32_t old = outermost(100), now = below((struct path){.hash = 1}, 100).number;
 
 	ck_assert_uint_ne(old, now);
-	ck_assert_uint_eq(node(0, 100), old);
+	ck_assert_uint_eq(outermost(100), old);
 }
 END_TEST
 
+/* Its number is given to the next, so that numbers have few gaps. */
 START_TEST(what_was_not_told_is_not_there)
 {
 	refuses = true;
-	ck_assert_uint_eq(node(0, 100), 0);
+	ck_assert_uint_eq(outermost(100), 0);
 	ck_assert_uint_eq(refused, 1);
 	refuses = false;
-	ck_assert_uint_ne(node(0, 100), 0);
+	ck_assert_uint_eq(outermost(100), 1);
 	ck_assert_uint_eq(emitted, 1);
 }
 END_TEST
-
-static uint32_t numbers[THREADS][PATHS];
 
 static uint64_t frame_of(uint32_t path, int depth)
 {
 	return 0x1000 + (path >> (3 * depth)) % 4096 * 16 + (uint64_t)depth;
 }
 
+/* Every number is told once, and of this very frame; its parent was once the number of the path above it. */
+static bool is_true(struct path path, struct path parent, uint64_t frame)
+{
+	const struct told *node = &told[path.number], *above = &told[node->parent];
+
+	return path.number && node->times == 1 && node->frame == frame && node->parent < path.number &&
+	       (!parent.number) == (!node->parent) && above->frame == told[parent.number].frame;
+}
+
 static void *make_paths(void *argument)
 {
-	uint32_t *mine = argument;
+	uint32_t first = *(uint32_t *)argument;
 
 	for (uint32_t i = 0; i < PATHS; i++) {
-		uint32_t number = 0;
+		struct path path = outside;
 
 		for (int depth = DEPTH; depth--;) {
-			uint32_t parent = number;
+			struct path parent = path;
+			uint64_t frame = frame_of(first + i, depth);
 
-			number = node(parent, frame_of(i, depth));
-			if (!number || told[number].times != 1 || told[number].parent != parent ||
-			    told[number].frame != frame_of(i, depth))
+			path = below(parent, frame);
+			if (!is_true(path, parent, frame))
 				return "a number that was not told, or of another path";
 		}
-		mine[i] = number;
 	}
 	return NULL;
 }
 
-START_TEST(threads_agree)
+static void make_paths_at_once(const uint32_t *first)
 {
 	pthread_t threads[THREADS];
+	uint32_t firsts[THREADS];
 	void *complaint;
-	unsigned differing = 0;
 
-	for (int i = 0; i < THREADS; i++)
-		pthread_create(&threads[i], NULL, make_paths, numbers[i]);
+	for (int i = 0; i < THREADS; i++) {
+		firsts[i] = first[i];
+		pthread_create(&threads[i], NULL, make_paths, &firsts[i]);
+	}
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], &complaint);
 		ck_assert_msg(!complaint, "%s", (char *)complaint);
 	}
-	for (int i = 1; i < THREADS; i++)
-		for (int k = 0; k < PATHS; k++)
-			differing += numbers[i][k] != numbers[0][k];
-	/* Two numbers for a path are possible while the table grows, and rare. */
-	ck_assert_uint_lt(differing, THREADS * PATHS / 1000);
-	make_paths(numbers[1]);
+}
+
+/* The same paths, then other ones each, so that what one thread enters another one forgets. */
+START_TEST(threads_never_get_another_path_s_number)
+{
+	make_paths_at_once((uint32_t[THREADS]){0, 0, 0, 0});
 	ck_assert_uint_gt(emitted, PATHS);
+	make_paths_at_once((uint32_t[THREADS]){PATHS, 2 * PATHS, 3 * PATHS, 4 * PATHS});
+	ck_assert_uint_gt(emitted, 5 * PATHS);
+	ck_assert_uint_gt(emitted, 4 * PLACES);
 }
 END_TEST
 
-START_TEST(a_full_tree_keeps_what_it_has)
+START_TEST(few_paths_are_never_forgotten)
 {
-	uint32_t number = 1, i;
+	for (int round = 0; round < 3; round++)
+		for (uint32_t i = 0; i < PLACES / 8; i++)
+			ck_assert_uint_eq(outermost(16 * (uint64_t)i + 16), i + 1);
+	ck_assert_uint_eq(emitted, PLACES / 8);
+}
+END_TEST
 
-	for (i = 0; number; i++)
-		number = node(0, 16 * (uint64_t)i + 16);
-	ck_assert_uint_gt(i, RVP_NODES_MAX - 10);
-	ck_assert_uint_le(emitted, RVP_NODES_MAX);
-	ck_assert_uint_eq(node(0, 16), 1);
-	ck_assert_uint_eq(node(0, 16 * 70000), 70000);
-	ck_assert_uint_eq(node(7, 3), 0);
+START_TEST(memory_is_bounded_and_new_paths_go_in)
+{
+	uint64_t before = rvp_own_bytes();
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < 20 * PLACES; i++) {
+		last = outermost(16 * (uint64_t)i + 16);
+		ck_assert_uint_eq(last, i + 1);
+	}
+	ck_assert_uint_le(rvp_own_bytes() - before, most_bytes);
+	ck_assert_uint_eq(outermost(16 * (20ull * PLACES)), last);
 	rvp_path_tree_reset(&tree);
-	memset(told, 0, sizeof *told * 16);
-	ck_assert_uint_eq(node(7, 3), 1);
+	ck_assert_uint_eq(rvp_own_bytes(), before);
+}
+END_TEST
+
+/* The first tables stay as they are once they are full: what is made after them can be forgotten. */
+static void fill(uint32_t first, uint32_t count)
+{
+	for (uint32_t i = first; i < first + count; i++)
+		outermost(16 * (uint64_t)i + 16);
+}
+
+START_TEST(a_forgotten_path_gets_another_number)
+{
+	fill(0, PLACES / 2);
+
+	struct path parent = below(outside, 7), child = below(parent, 8), again;
+	struct path at = child;
+
+	fill(PLACES, 20 * PLACES);
+	again = below(outside, 7);
+	ck_assert_uint_gt(again.number, parent.number);
+	ck_assert_uint_eq(told[again.number].frame, 7);
+	at = below(again, 8);
+	ck_assert_uint_gt(at.number, child.number);
+	ck_assert_uint_eq(told[at.number].parent, again.number);
+	ck_assert_uint_eq(told[child.number].parent, parent.number);
+}
+END_TEST
+
+/* What is used all the time while others come and go costs few records. */
+START_TEST(a_path_is_found_whatever_became_of_those_above_it)
+{
+	struct path parent, child;
+
+	fill(0, PLACES / 2);
+	parent = below(outside, 7);
+	for (uint32_t i = 1; below(outside, 7).number == parent.number; i++)
+		fill(i * PLACES, 100);
+	child = below(parent, 8);
+	ck_assert_uint_eq(below(below(outside, 7), 8).number, child.number);
+}
+END_TEST
+
+START_TEST(without_records_what_is_there_stays)
+{
+	fill(0, 2 * PLACES);
+	refuses = true;
+	for (uint32_t i = 2 * PLACES; i < 4 * PLACES; i++)
+		ck_assert_uint_eq(outermost(16 * (uint64_t)i + 16), 0);
+	ck_assert_uint_eq(outermost(16 * (2ull * PLACES)), 2 * PLACES);
+	ck_assert_uint_eq(tree.number_count, 2 * PLACES);
+}
+END_TEST
+
+START_TEST(after_the_last_number_there_is_none)
+{
+	uint32_t known = outermost(100);
+
+	tree.number_count = UINT32_MAX - 2;
+	refuses = true;
+	ck_assert_uint_eq(outermost(200), 0);
+	ck_assert_uint_eq(refused, 1);
+	tree.number_count = UINT32_MAX - 1;
+	ck_assert_uint_eq(outermost(200), 0);
+	ck_assert_uint_eq(refused, 1);
+	ck_assert_uint_eq(outermost(100), known);
+	tree.number_count = 1;
 }
 END_TEST
 
@@ -158,7 +268,7 @@ static uint32_t walk(struct rvp_path_memo *memo, uint64_t epoch, const char *pat
 
 	for (uint32_t i = 0; i < count; i++)
 		thread.frames[count - 1 - i] = (uint64_t)path[i] * 16;
-	return rvp_path_memo_node(memo, &tree, &thread, count, epoch);
+	return rvp_path_memo_number(memo, &tree, &thread, count, epoch);
 }
 
 START_TEST(a_thread_remembers_its_last_path)
@@ -185,8 +295,29 @@ START_TEST(an_epoch_of_the_same_era_forgets_the_memo)
 	uint32_t before = walk(&memo, (uint64_t)1 << 32, "abc");
 
 	rvp_path_tree_reset(&tree);
-	node(0, 9);
+	outermost(9);
 	ck_assert_uint_eq(walk(&memo, (uint64_t)2 << 32, "abc"), before + 1);
+}
+END_TEST
+
+/* Deeper than a thread remembers: all frames count. */
+START_TEST(a_very_deep_path_is_whole)
+{
+	static struct rvp_path_memo memo;
+	static struct rvp_thread thread;
+	uint32_t number, other;
+
+	for (uint32_t i = 0; i < RVP_FRAMES_MAX; i++)
+		thread.frames[i] = 16 * (uint64_t)i + 16;
+	number = rvp_path_memo_number(&memo, &tree, &thread, RVP_FRAMES_MAX, 0);
+	ck_assert_uint_eq(emitted, RVP_FRAMES_MAX);
+	ck_assert_uint_eq(rvp_path_memo_number(&memo, &tree, &thread, RVP_FRAMES_MAX, 0), number);
+	ck_assert_uint_eq(emitted, RVP_FRAMES_MAX);
+	thread.frames[0]++;
+	other = rvp_path_memo_number(&memo, &tree, &thread, RVP_FRAMES_MAX, 0);
+	ck_assert_uint_ne(other, number);
+	ck_assert_uint_eq(told[other].parent, told[number].parent);
+	ck_assert_uint_eq(emitted, RVP_FRAMES_MAX + 1);
 }
 END_TEST
 
@@ -213,10 +344,16 @@ int main(void)
 	tcase_add_test(cases, a_path_has_one_number);
 	tcase_add_test(cases, another_era_is_another_path);
 	tcase_add_test(cases, what_was_not_told_is_not_there);
-	tcase_add_test(cases, threads_agree);
-	tcase_add_test(cases, a_full_tree_keeps_what_it_has);
+	tcase_add_test(cases, threads_never_get_another_path_s_number);
+	tcase_add_test(cases, few_paths_are_never_forgotten);
+	tcase_add_test(cases, memory_is_bounded_and_new_paths_go_in);
+	tcase_add_test(cases, a_forgotten_path_gets_another_number);
+	tcase_add_test(cases, a_path_is_found_whatever_became_of_those_above_it);
+	tcase_add_test(cases, without_records_what_is_there_stays);
+	tcase_add_test(cases, after_the_last_number_there_is_none);
 	tcase_add_test(cases, a_thread_remembers_its_last_path);
 	tcase_add_test(cases, an_epoch_of_the_same_era_forgets_the_memo);
+	tcase_add_test(cases, a_very_deep_path_is_whole);
 	tcase_add_test(cases, the_deepest_known_node_stands_for_the_path);
 	tcase_set_timeout(cases, 60);
 	suite_add_tcase(suite, cases);
