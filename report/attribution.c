@@ -237,7 +237,7 @@ struct rvp_status rvp_attribute(struct rvp_run *run, const struct rvp_attributio
 	if (settings)
 		attribution->settings = *settings;
 	rvp_purposes_open(&attribution->purposes);
-	attribution->steps = (struct rvp_steps){.source = "none", .why_none = ""};
+	status = rvp_steps_find(run, &attribution->steps);
 	if (!rvp_failed(status) &&
 	    (!rvp_live_index_open(&attribution->index, run->process_count + 1) || !open_sources(attribution)))
 		status = rvp_fail("attribute", run->folder, ENOMEM);
@@ -260,6 +260,7 @@ void rvp_attribution_close(struct rvp_attribution *attribution)
 			attribution->sources[i]->close(attribution->sources[i]);
 	for (size_t i = 0; i < attribution->note_count; i++)
 		free(attribution->notes[i]);
+	rvp_steps_free(&attribution->steps);
 	rvp_claims_free(&attribution->claims);
 	rvp_reasons_free(&attribution->reasons);
 	rvp_purposes_free(&attribution->purposes);

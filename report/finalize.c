@@ -12,6 +12,7 @@
 #include "record/names.h"
 #include "report/analysis.h"
 #include "report/attribution.h"
+#include "report/latency.h"
 #include "report/ledger.h"
 #include "report/write_csv.h"
 #include "report/write_summary.h"
@@ -112,12 +113,13 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 	if (rvp_failed(status))
 		return status;
 	rvp_csv_open(&csv, outputs->files[MEMORY], outputs->files[CATEGORIES]);
-	rvp_csv_write_latency(outputs->files[LATENCY]);
+	rvp_latency_write(outputs->files[LATENCY], rvp_attribution_steps(attribution));
 	rvp_ledger_open(&ledger);
 	if (!rvp_trace_open(&trace, run, outputs->files[TRACE], trace_max_bytes)) {
 		rvp_attribution_close(attribution);
 		return rvp_fail("write", names[TRACE], ENOMEM);
 	}
+	rvp_trace_put_steps(&trace, rvp_attribution_steps(attribution));
 	status = rvp_analyse(run, &(struct rvp_question){.observers = observers, .attribution = attribution},
 			     &answer);
 	rvp_trace_close(&trace);

@@ -15,6 +15,8 @@ struct rvp_step {
 	uint64_t tokens;  /* 0: not known */
 	uint32_t process;
 	uint32_t phase;   /* enum rvp_step_phase */
+	uint32_t tid;     /* of the thread that began it */
+	bool is_open;     /* nobody ended it: it lasts to what came next, or to the end of its process */
 	const char *name; /* never NULL; lives until the run is closed or the steps are freed */
 };
 
@@ -33,6 +35,7 @@ struct rvp_steps {
 	const char *source;   /* as in summary.json: api, nvtx, function, python, detected, none */
 	double confidence;    /* 1 when said; of a detected period its score; 0 for none */
 	const char *why_none; /* one line; "" otherwise */
+	uint64_t other_count; /* steps of the same source in other processes or threads: not in the list */
 	void *texts;          /* own */
 };
 

@@ -406,6 +406,7 @@ void rvp_text_report(const struct rvp_view *view)
 
 	rvp_text_run(view);
 	rvp_text_totals(view);
+	rvp_text_steps(view);
 	rvp_text_categories(view);
 	if (is_growth)
 		rvp_text_sites(view, RVP_GROWTH, view->top_count);

@@ -44,6 +44,7 @@ void rvp_text_report(const struct rvp_view *view);
 /* Single sections. */
 void rvp_text_run(const struct rvp_view *view);    /* what ran and how it ended */
 void rvp_text_totals(const struct rvp_view *view); /* peak, totals, end */
+void rvp_text_steps(const struct rvp_view *view);  /* nothing without steps */
 void rvp_text_sites(const struct rvp_view *view, enum rvp_measure measure, unsigned count);
 void rvp_text_processes(const struct rvp_view *view); /* nothing for a single one */
 void rvp_text_cost(const struct rvp_view *view);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* text_times.c: see text_times.h. A label is looked for among the marks of all processes; the first one
- * counts. */
+ * counts. "step:3" is the begin of a step of the run (steps.h). */
 #include "report/text_times.h"
 
+#include "report/steps.h"
 #include "report/timeline.h"
 
 #include <ctype.h>
@@ -40,14 +41,8 @@ static struct rvp_status since_start(const struct rvp_run *run, const char *text
 	return RVP_OK;
 }
 
-/* Whether `mark` is what `text` means: step:N, or a label. */
-static bool is_meant(const struct rvp_record_MARK *mark, const char *text)
+static bool is_label(const struct rvp_record_MARK *mark, const char *text)
 {
-	char *end;
-
-	if (mark->kind == RVP_MARK_STEP_BEGIN && !strncmp(text, "step:", 5) &&
-	    isdigit((unsigned char)text[5]))
-		return strtoull(text + 5, &end, 10) == mark->value && !*end;
 	return mark->kind == RVP_MARK_LABEL && mark->label.length == strlen(text) &&
 	       !memcmp(mark->label.bytes, text, mark->label.length);
 }
@@ -83,7 +78,7 @@ static struct rvp_status find_mark(const struct rvp_run *run, const char *text, 
 	while (!is_found && rvp_timeline_next(timeline, &moment)) {
 		if (moment.kind != RVP_MOMENT_RECORD || moment.record->kind != RVP_MARK)
 			continue;
-		is_found = is_meant(&moment.record->MARK, text);
+		is_found = is_label(&moment.record->MARK, text);
 		*ns = moment.ns;
 		add_label(labels, &moment.record->MARK);
 	}
@@ -95,11 +90,43 @@ static struct rvp_status find_mark(const struct rvp_run *run, const char *text, 
 			     *labels ? " or a mark: " : "", labels);
 }
 
+/* Whether `text` is "step:" and a number. */
+static bool is_step(const char *text, uint64_t *number)
+{
+	char *end;
+
+	if (strncmp(text, "step:", 5) != 0 || !isdigit((unsigned char)text[5]))
+		return false;
+	*number = strtoull(text + 5, &end, 10);
+	return !*end;
+}
+
+static struct rvp_status find_step(const struct rvp_run *run, const char *text, uint64_t number, uint64_t *ns)
+{
+	struct rvp_steps steps;
+	struct rvp_status status = rvp_steps_find(run, &steps);
+
+	if (rvp_failed(status))
+		return status;
+	if (number < steps.count)
+		*ns = steps.steps[number].begin_ns;
+	else if (steps.count)
+		status = rvp_fail_with("find the moment", text, "the steps are 0 to %zu", steps.count - 1);
+	else
+		status = rvp_fail_with("find the moment", text, "the run has no steps%s%s",
+				       *steps.why_none ? ": " : "", steps.why_none);
+	rvp_steps_free(&steps);
+	return status;
+}
+
 struct rvp_status rvp_time_of(const struct rvp_run *run, const char *text, uint64_t peak_ns, uint64_t *ns)
 {
 	const char *unit;
+	uint64_t step;
 	double number;
 
+	if (is_step(text, &step))
+		return find_step(run, text, step, ns);
 	if (!strcmp(text, "end")) {
 		*ns = run->end_ns;
 		return RVP_OK;

@@ -73,8 +73,3 @@ void rvp_csv_open(struct rvp_csv *csv, FILE *memory, FILE *categories)
 		fprintf(categories, ",%s", rvp_category_names[i]);
 	fputc('\n', categories);
 }
-
-void rvp_csv_write_latency(FILE *latency)
-{
-	fputs("sample_id,wall_time_us,kernel_time_us,seq_len\n", latency);
-}

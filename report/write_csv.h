@@ -16,6 +16,4 @@ struct rvp_csv {
 /* Writes the headers; the files are the caller's. */
 void rvp_csv_open(struct rvp_csv *csv, FILE *memory, FILE *categories);
 
-void rvp_csv_write_latency(FILE *latency);
-
 #endif

@@ -2,6 +2,7 @@
 /* write_summary.c: see write_summary.h. Keys and their order are a promise to scripts. */
 #include "report/write_summary.h"
 
+#include "report/latency.h"
 #include "report/attribution.h"
 #include "report/category_totals.h"
 #include "report/json_writer.h"
@@ -358,10 +359,8 @@ void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_an
 	write_run(&writer);
 	write_totals(&writer);
 	write_host(&writer);
-	rvp_json_open(&writer.json, "steps", '{');
-	rvp_json_number(&writer.json, "count", 0);
-	rvp_json_string(&writer.json, "source", "none");
-	rvp_json_close(&writer.json, '}');
+	rvp_latency_write_json(&writer.json, attribution ? rvp_attribution_steps(attribution)
+							 : &(struct rvp_steps){.source = "none"});
 	write_cost(&writer);
 	write_lost(&writer);
 	rvp_json_close(&writer.json, '}');

@@ -229,6 +229,73 @@ bool rvp_trace_open(struct rvp_trace *trace, const struct rvp_run *run, FILE *ou
 	return true;
 }
 
+/* ---- steps ---- */
+
+static const char *const phase_names[RVP_STEP_PHASE_COUNT] = {
+    "", "load", "warm-up", "prefill", "decode", "forward", "backward", "update",
+};
+
+/* Two slices of a thread that touch must not overlap once their ends are added up as doubles. */
+static uint64_t shortened(uint64_t ns, bool touches)
+{
+	return touches && ns > 1 ? ns - 1 : ns;
+}
+
+static void put_slice(struct rvp_trace *trace, uint32_t process, uint32_t tid, uint64_t begin_ns, uint64_t ns,
+		      const char *category, const char *name)
+{
+	put(trace, "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", category);
+	put_text(trace, *name ? name : category);
+	put(trace, ",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f", trace->run->processes[process].pid, tid,
+	    us_since_start(trace, begin_ns), (double)ns / 1e3);
+}
+
+static void put_step(struct rvp_trace *trace, const struct rvp_steps *steps, size_t number)
+{
+	const struct rvp_step *step = &steps->steps[number];
+	bool touches = number + 1 < steps->count && steps->steps[number + 1].begin_ns == step->end_ns;
+
+	if (!begin_event(trace, step->begin_ns))
+		return;
+	put_slice(trace, step->process, step->tid, step->begin_ns,
+		  shortened(step->end_ns - step->begin_ns, touches), "step", step->name);
+	put(trace, ",\"args\":{\"step\":%zu", number);
+	if (step->phase)
+		put(trace, ",\"phase\":\"%s\"", phase_names[step->phase]);
+	if (step->tokens)
+		put(trace, ",\"tokens\":%" PRIu64, step->tokens);
+	if (step->seq_len)
+		put(trace, ",\"seq_len\":%" PRIu64, step->seq_len);
+	if (step->is_open)
+		put(trace, ",\"open\":true");
+	put(trace, "}}");
+}
+
+/* The load, and phases that are parts of a step; a step of one phase says it itself. */
+static void put_phase(struct rvp_trace *trace, const struct rvp_steps *steps,
+		      const struct rvp_phase_span *span)
+{
+	int64_t number = rvp_step_at(steps, span->begin_ns);
+	const struct rvp_step *step = number >= 0 ? &steps->steps[number] : NULL;
+	uint32_t tid = step ? step->tid : trace->run->processes[span->process].pid;
+
+	if (step && span->begin_ns == step->begin_ns && span->end_ns == step->end_ns)
+		return;
+	if (!begin_event(trace, span->begin_ns))
+		return;
+	put_slice(trace, span->process, tid, span->begin_ns, shortened(span->end_ns - span->begin_ns, true),
+		  "phase", phase_names[span->phase]);
+	put(trace, "}");
+}
+
+void rvp_trace_put_steps(struct rvp_trace *trace, const struct rvp_steps *steps)
+{
+	for (size_t i = 0; i < steps->count; i++)
+		put_step(trace, steps, i);
+	for (size_t i = 0; i < steps->span_count; i++)
+		put_phase(trace, steps, &steps->spans[i]);
+}
+
 static void put_cut(struct rvp_trace *trace)
 {
 	put(trace,

@@ -3,13 +3,14 @@
  * read it.
  *
  * Counters of live bytes and RSS a process, allocations of 1 MiB and more as instants with their call path,
- * marks, and names of processes and threads. Times are microseconds since metadata.start_unix_us. Invariant
+ * marks, steps and phases, and names of processes and threads. Times are microseconds since metadata.start_unix_us. Invariant
  * (W1): the file is complete JSON whatever happens; what did not fit under the cap is counted in it.
  */
 #ifndef RVP_REPORT_WRITE_TRACE_H
 #define RVP_REPORT_WRITE_TRACE_H
 
 #include "report/rows.h"
+#include "report/steps.h"
 
 #include <stdio.h>
 
@@ -24,6 +25,9 @@ struct rvp_trace {
 
 /* Writes the head and all names. False without memory. `max_bytes`: of the whole file. */
 bool rvp_trace_open(struct rvp_trace *trace, const struct rvp_run *run, FILE *out, uint64_t max_bytes);
+
+/* Steps and phases, as slices of the threads that began them. Before the pass. */
+void rvp_trace_put_steps(struct rvp_trace *trace, const struct rvp_steps *steps);
 
 /* Behind the pass: the end of the file. */
 void rvp_trace_close(struct rvp_trace *trace);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* text_steps.c: the steps in a report: how many, who says so, how long they took. Nothing where there are
+ * none: most programs have none. */
+#include "report/text_report.h"
+
+#include "report/latency.h"
+#include "report/text_numbers.h"
+
+#include <inttypes.h>
+
+enum { LABEL_COLUMNS = 14 };
+
+static const char *const phases[RVP_STEP_PHASE_COUNT] = {
+    [RVP_STEP_PHASE_WARMUP] = "warm-up",    [RVP_STEP_PHASE_PREFILL] = "prefill",
+    [RVP_STEP_PHASE_DECODE] = "decode",     [RVP_STEP_PHASE_FORWARD] = "forward",
+    [RVP_STEP_PHASE_BACKWARD] = "backward", [RVP_STEP_PHASE_UPDATE] = "update",
+};
+
+/* "64 steps (function llama_decode)" */
+static void print_source(const struct rvp_view *view, const struct rvp_steps *steps)
+{
+	char text[RVP_NUMBER_TEXT_BYTES];
+
+	fprintf(view->out, "  %-*s%s (%s", LABEL_COLUMNS, "steps", rvp_text_count(steps->count, text),
+		steps->source);
+	if (*steps->steps[0].name) {
+		fputc(' ', view->out);
+		rvp_print_safely(view->out, steps->steps[0].name, 60);
+	}
+	if (steps->confidence < 1)
+		fprintf(view->out, ", confidence %.2f", steps->confidence);
+	fputc(')', view->out);
+}
+
+/* "983 us", "1.58 ms", "12.345 s": a step has no even hour. */
+static const char *step_text(uint64_t us, char *text)
+{
+	if (us >= 1000000)
+		return rvp_text_duration(us * 1000, text);
+	if (us >= 1000)
+		snprintf(text, RVP_NUMBER_TEXT_BYTES, "%.2f ms", (double)us / 1e3);
+	else
+		snprintf(text, RVP_NUMBER_TEXT_BYTES, "%" PRIu64 " us", us);
+	return text;
+}
+
+static void print_latency(const struct rvp_view *view, const struct rvp_steps *steps)
+{
+	struct rvp_latency latency = rvp_latency_of_steps(steps);
+	char p50[RVP_NUMBER_TEXT_BYTES], p95[RVP_NUMBER_TEXT_BYTES], p99[RVP_NUMBER_TEXT_BYTES];
+
+	if (latency.count)
+		fprintf(view->out, ": p50 %s, p95 %s, p99 %s", step_text(latency.p50_us, p50),
+			step_text(latency.p95_us, p95), step_text(latency.p99_us, p99));
+}
+
+/* "  1 prefill, 63 decode", where the steps have phases. */
+static void print_phases(const struct rvp_view *view, const struct rvp_steps *steps)
+{
+	uint64_t counts[RVP_STEP_PHASE_COUNT] = {0};
+	const char *between = "";
+
+	for (size_t i = 0; i < steps->count; i++)
+		counts[steps->steps[i].phase]++;
+	if (counts[RVP_STEP_PHASE_NONE] == steps->count)
+		return;
+	fprintf(view->out, "  %-*s", LABEL_COLUMNS, "");
+	for (int i = 0; i < RVP_STEP_PHASE_COUNT; i++) {
+		if (!counts[i] || !phases[i])
+			continue;
+		fprintf(view->out, "%s%" PRIu64 " %s", between, counts[i], phases[i]);
+		between = ", ";
+	}
+	fputc('\n', view->out);
+}
+
+void rvp_text_steps(const struct rvp_view *view)
+{
+	const struct rvp_steps *steps = view->attribution ? rvp_attribution_steps(view->attribution) : NULL;
+
+	if (!steps || !steps->count)
+		return;
+	print_source(view, steps);
+	print_latency(view, steps);
+	fputc('\n', view->out);
+	print_phases(view, steps);
+	if (steps->other_count)
+		fprintf(view->out, "  %-*s%" PRIu64 " more in other threads or processes, not shown\n",
+			LABEL_COLUMNS, "", steps->other_count);
+}
