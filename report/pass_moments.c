@@ -24,8 +24,11 @@ void rvp_pass_take_moments_before(struct rvp_pass *pass, uint64_t ns)
 {
 	const struct rvp_question *question = pass->question;
 
-	while (pass->next_moment < question->moment_count && question->moments_ns[pass->next_moment] < ns)
+	while (pass->next_moment < question->moment_count && question->moments_ns[pass->next_moment] < ns) {
+		if (question->attribution)
+			rvp_pass_recast_before(pass, question->moments_ns[pass->next_moment] + 1);
 		rvp_pass_take_moment(pass, pass->next_moment++);
+	}
 }
 
 bool rvp_pass_give_moments(struct rvp_pass *pass)
