@@ -1,9 +1,12 @@
-// llama_model.mjs FILE: writes a small valid GGUF (version 3, architecture llama, SPM tokenizer) with random f16
-// weights from a fixed seed, so that llama.cpp can be tried without a download. Prints what it holds.
+// llama_model.mjs FILE [f16|q8_0 [LAYERS WIDTH HEADS KV_HEADS HIDDEN VOCABULARY]]: writes a small valid GGUF (version 3,
+// architecture llama, SPM tokenizer) with random weights from a fixed seed, so that llama.cpp can be tried without a
+// download. Prints what it holds.
 import {openSync, writeSync, closeSync} from "node:fs";
 
-const layers = 4, width = 256, heads = 8, kvHeads = 4, hidden = 704, vocabulary = 2048, alignment = 32;
-const headWidth = width / heads, F32 = 0, F16 = 1;
+const [path, kind = "f16", ...numbers] = process.argv.slice(2), alignment = 32;
+const sizes = numbers.length ? numbers.map(Number) : [4, 256, 8, 4, 704, 2048];
+const [layers, width, heads, kvHeads, hidden, vocabulary] = sizes;
+const headWidth = width / heads, F32 = 0, F16 = 1, Q8_0 = 8, matrix = kind === "q8_0" ? Q8_0 : F16;
 
 const bytesOf = (n, write) => {
 	const buffer = Buffer.alloc(n);
@@ -42,7 +45,7 @@ const facts = [
 	entry("llama.attention.layer_norm_rms_epsilon", "f32", 1e-5),
 	entry("llama.rope.dimension_count", "u32", headWidth),
 	entry("llama.vocab_size", "u32", vocabulary),
-	entry("general.file_type", "u32", 1),
+	entry("general.file_type", "u32", matrix === Q8_0 ? 7 : 1),
 	entry("tokenizer.ggml.model", "string", "llama"),
 	entry("tokenizer.ggml.pre", "string", "default"),
 	list("tokenizer.ggml.tokens", "string", tokens),
@@ -53,38 +56,51 @@ const facts = [
 	entry("tokenizer.ggml.unknown_token_id", "u32", 0),
 ];
 
-const tensors = [["token_embd.weight", [width, vocabulary], F16]];
+const tensors = [["token_embd.weight", [width, vocabulary], matrix]];
 for (let i = 0; i < layers; i++)
-	tensors.push([`blk.${i}.attn_norm.weight`, [width], F32], [`blk.${i}.attn_q.weight`, [width, width], F16],
-		[`blk.${i}.attn_k.weight`, [width, headWidth * kvHeads], F16],
-		[`blk.${i}.attn_v.weight`, [width, headWidth * kvHeads], F16],
-		[`blk.${i}.attn_output.weight`, [width, width], F16], [`blk.${i}.ffn_norm.weight`, [width], F32],
-		[`blk.${i}.ffn_gate.weight`, [width, hidden], F16], [`blk.${i}.ffn_up.weight`, [width, hidden], F16],
-		[`blk.${i}.ffn_down.weight`, [hidden, width], F16]);
-tensors.push(["output_norm.weight", [width], F32], ["output.weight", [width, vocabulary], F16]);
+	tensors.push([`blk.${i}.attn_norm.weight`, [width], F32], [`blk.${i}.attn_q.weight`, [width, width], matrix],
+		[`blk.${i}.attn_k.weight`, [width, headWidth * kvHeads], matrix],
+		[`blk.${i}.attn_v.weight`, [width, headWidth * kvHeads], matrix],
+		[`blk.${i}.attn_output.weight`, [width, width], matrix], [`blk.${i}.ffn_norm.weight`, [width], F32],
+		[`blk.${i}.ffn_gate.weight`, [width, hidden], matrix], [`blk.${i}.ffn_up.weight`, [width, hidden], matrix],
+		[`blk.${i}.ffn_down.weight`, [hidden, width], matrix]);
+tensors.push(["output_norm.weight", [width], F32], ["output.weight", [width, vocabulary], matrix]);
 
 let seed = 12345;
 const random = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0);
 // f16 numbers between 2^-6 and 2^-5 of either sign: sign bit, exponent 9, random mantissa.
 const half = () => ((random() >>> 31) << 15) | (9 << 10) | ((random() >>> 16) & 0x3ff);
+// A block of q8_0 is a scale (here the f16 number 2^-12) and 32 signed bytes.
+const writers = {
+	[F32]: [1, 4, (data, at) => data.writeFloatLE(1, at)],
+	[F16]: [1, 2, (data, at) => data.writeUInt16LE(half(), at)],
+	[Q8_0]: [32, 34, (data, at) => {
+		data.writeUInt16LE(3 << 10, at);
+		for (let i = 2; i < 34; i++)
+			data.writeInt8((random() >>> 24) - 128, at + i);
+	}],
+};
 const fill = (shape, type) => {
-	const count = shape.reduce((a, b) => a * b, 1), data = Buffer.alloc(count * (type === F16 ? 2 : 4));
+	const [elements, bytes, write] = writers[type], count = shape.reduce((a, b) => a * b, 1) / elements;
+	const data = Buffer.alloc(count * bytes);
 	for (let i = 0; i < count; i++)
-		type === F16 ? data.writeUInt16LE(half(), i * 2) : data.writeFloatLE(1, i * 4);
+		write(data, i * bytes);
 	return data;
 };
 const padded = (n) => Math.ceil(n / alignment) * alignment;
 
-let offset = 0;
+let offset = 0, weights = 0;
 const infos = [], bodies = [];
 for (const [name, shape, type] of tensors) {
 	const body = fill(shape, type);
 	infos.push(string(name), u32(shape.length), ...shape.map(u64), u32(type), u64(offset));
 	bodies.push(Buffer.concat([body, Buffer.alloc(padded(body.length) - body.length)]));
 	offset += padded(body.length);
+	weights += body.length;
 }
 const head = Buffer.concat([Buffer.from("GGUF"), u32(3), u64(tensors.length), u64(facts.length), ...facts, ...infos]);
-const file = openSync(process.argv[2], "w");
+const file = openSync(path, "w");
 writeSync(file, Buffer.concat([head, Buffer.alloc(padded(head.length) - head.length), ...bodies]));
 closeSync(file);
-console.log(`file_bytes=${padded(head.length) + offset} kv_bytes_per_token=${2 * layers * headWidth * kvHeads * 2}`);
+console.log(`file_bytes=${padded(head.length) + offset} weights_bytes=${weights} ` +
+	`kv_bytes_per_token=${2 * layers * headWidth * kvHeads * 2}`);
