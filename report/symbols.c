@@ -278,6 +278,16 @@ struct rvp_frame_list rvp_symbols_find(struct rvp_symbols *symbols, size_t numbe
 	return keep(symbols, entry, &gathering);
 }
 
+const char *rvp_symbols_name_at(struct rvp_symbols *symbols, size_t number, uint64_t address)
+{
+	struct file *file = number < symbols->file_count ? &symbols->files[number] : NULL;
+
+	if (!file)
+		return NULL;
+	open_file(symbols, file);
+	return file->open ? symbols->library.table->name(file->open, address) : NULL;
+}
+
 struct rvp_frame_list rvp_symbols_find_nowhere(struct rvp_symbols *symbols, uint64_t pc)
 {
 	uint64_t key = UINT64_MAX;

@@ -58,6 +58,10 @@ size_t rvp_symbols_add_file(struct rvp_symbols *symbols, const struct rvp_symbol
 struct rvp_frame_list rvp_symbols_find(struct rvp_symbols *symbols, size_t file, uint64_t bias, uint64_t pc,
 				       bool is_exact);
 
+/* Only the name of the function at an address of `file` (pc minus bias, minus 1 for a return address), by its
+ * own symbol table: quick. Equal functions are equal pointers; NULL: no name. */
+const char *rvp_symbols_name_at(struct rvp_symbols *symbols, size_t file, uint64_t address);
+
 /* The frame of a pc that is in no module. */
 struct rvp_frame_list rvp_symbols_find_nowhere(struct rvp_symbols *symbols, uint64_t pc);
 

@@ -31,16 +31,21 @@ struct symbol {
 	uint64_t low, high; /* high == low: of no size */
 	const char *name;
 	uint8_t binding;
+	const char *readable; /* the name without version, demangled; NULL: not asked for yet */
+};
+struct symbols {
+	struct symbol *symbols; /* by_address */
+	size_t count;
 };
 struct rvp_symbols_file {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	struct rvp_dwarf *dwarf;
 	Dwarf_Addr dwarf_bias;
-	struct symbol *symbols;
-	size_t symbol_count;
+	struct symbols all; /* of the file and its separate debug file */
+	struct symbols own; /* of the file alone */
 	struct rvp_symbols_texts texts;
-	bool is_loaded;
+	bool is_loaded, is_own_loaded;
 };
 
 static char *debug_path; /* NULL: libdwfl's default, ":.debug:/usr/lib/debug" */
@@ -164,7 +169,8 @@ static void file_close(struct rvp_symbols_file *file)
 {
 	rvp_dwarf_close(file->dwarf);
 	rvp_symbols_texts_free(&file->texts);
-	free(file->symbols);
+	free(file->all.symbols);
+	free(file->own.symbols);
 	if (file->dwfl)
 		dwfl_end(file->dwfl);
 	free(file);
@@ -216,14 +222,20 @@ static int by_address(const void *left, const void *right)
 	return by_fame(b, a);
 }
 
+static void sort(struct symbols *symbols)
+{
+	if (symbols->count)
+		qsort(symbols->symbols, symbols->count, sizeof *symbols->symbols, by_address);
+}
+
 static void load_symbols(struct rvp_symbols_file *file)
 {
 	int count = dwfl_module_getsymtab(file->module);
 
 	if (count <= 0)
 		return;
-	file->symbols = calloc((size_t)count, sizeof *file->symbols);
-	for (int i = 1; file->symbols && i < count; i++) {
+	file->all.symbols = calloc((size_t)count, sizeof *file->all.symbols);
+	for (int i = 1; file->all.symbols && i < count; i++) {
 		GElf_Sym symbol;
 		GElf_Addr address;
 		GElf_Word section;
@@ -233,11 +245,51 @@ static void load_symbols(struct rvp_symbols_file *file)
 
 		if (!name || !*name || !is_code(&symbol, section, elf))
 			continue;
-		file->symbols[file->symbol_count++] = (struct symbol){address, address + symbol.st_size, name,
-								      (uint8_t)GELF_ST_BIND(symbol.st_info)};
+		file->all.symbols[file->all.count++] = (struct symbol){
+		    address, address + symbol.st_size, name, (uint8_t)GELF_ST_BIND(symbol.st_info), NULL};
 	}
-	if (file->symbol_count)
-		qsort(file->symbols, file->symbol_count, sizeof *file->symbols, by_address);
+	sort(&file->all);
+}
+
+/* .symtab, or .dynsym where it was stripped. */
+static Elf_Scn *symbol_section(Elf *elf, GElf_Shdr *header)
+{
+	Elf_Scn *section = NULL, *dynamic = NULL;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, header))
+			continue;
+		if (header->sh_type == SHT_SYMTAB)
+			return section;
+		if (header->sh_type == SHT_DYNSYM)
+			dynamic = section;
+	}
+	return dynamic && gelf_getshdr(dynamic, header) ? dynamic : NULL;
+}
+
+static void load_own(struct rvp_symbols_file *file)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(file->module, &bias);
+	GElf_Shdr header;
+	Elf_Scn *section = elf ? symbol_section(elf, &header) : NULL;
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	size_t count = data && header.sh_entsize ? data->d_size / header.sh_entsize : 0;
+
+	file->own.symbols = count ? calloc(count, sizeof *file->own.symbols) : NULL;
+	for (size_t i = 1; file->own.symbols && i < count; i++) {
+		GElf_Sym symbol;
+		const char *name = gelf_getsym(data, (int)i, &symbol) && symbol.st_shndx != SHN_XINDEX
+				       ? elf_strptr(elf, header.sh_link, symbol.st_name)
+				       : NULL;
+
+		if (!name || !*name || !is_code(&symbol, symbol.st_shndx, elf))
+			continue;
+		file->own.symbols[file->own.count++] =
+		    (struct symbol){symbol.st_value + bias, symbol.st_value + bias + symbol.st_size, name,
+				    (uint8_t)GELF_ST_BIND(symbol.st_info), NULL};
+	}
+	sort(&file->own);
 }
 
 static void load(struct rvp_symbols_file *file)
@@ -253,20 +305,20 @@ static void load(struct rvp_symbols_file *file)
 	load_symbols(file);
 }
 
-static const struct symbol *find_symbol(const struct rvp_symbols_file *file, uint64_t address)
+static struct symbol *find_symbol(const struct symbols *symbols, uint64_t address)
 {
-	size_t low = 0, high = file->symbol_count;
+	size_t low = 0, high = symbols->count;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (file->symbols[middle].low <= address)
+		if (symbols->symbols[middle].low <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	for (size_t back = 0; back < SYMBOLS_BACK_MAX && low > back; back++) {
-		const struct symbol *symbol = &file->symbols[low - back - 1];
+		struct symbol *symbol = &symbols->symbols[low - back - 1];
 
 		if (address < symbol->high)
 			return symbol;
@@ -285,6 +337,21 @@ static const char *symbol_name(struct rvp_symbols_file *file, const struct symbo
 	return name ? rvp_symbols_readable(&file->texts, name) : symbol->name;
 }
 
+static const char *file_name(struct rvp_symbols_file *file, uint64_t address)
+{
+	struct symbol *symbol;
+
+	if (!file->module)
+		return NULL;
+	if (!file->is_own_loaded)
+		load_own(file);
+	file->is_own_loaded = true;
+	symbol = find_symbol(&file->own, address);
+	if (symbol && !symbol->readable)
+		symbol->readable = symbol_name(file, symbol);
+	return symbol ? symbol->readable : NULL;
+}
+
 static void file_lookup(struct rvp_symbols_file *file, uint64_t address, rvp_symbols_emit *emit,
 			void *context)
 {
@@ -294,7 +361,7 @@ static void file_lookup(struct rvp_symbols_file *file, uint64_t address, rvp_sym
 	if (!file->module)
 		return;
 	load(file);
-	symbol = find_symbol(file, address);
+	symbol = find_symbol(&file->all, address);
 	name = symbol ? symbol_name(file, symbol) : NULL;
 	if (file->dwarf &&
 	    rvp_dwarf_lookup(file->dwarf, address - file->dwarf_bias, name, &file->texts, emit, context))
@@ -308,6 +375,7 @@ __attribute__((visibility("default"))) const struct rvp_symbols_table rvp_symbol
     .abi = RVP_SYMBOLS_ABI,
     .open = file_open,
     .lookup = file_lookup,
+    .name = file_name,
     .close = file_close,
     .demangle = rvp_symbols_demangle,
 };

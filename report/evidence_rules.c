@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* evidence_rules.c: a block is for what the first rule says that its call path, size, file, thread, scope and
+ * phase fulfil (docs/rules.md). The user's files come before the packs.
+ *
+ *   (E1) What a call path allows is asked once a site. A block's own conditions are asked at its birth, and
+ * only where a rule of its site has one. (E2) A mistake in a rule file costs that rule alone, and is told.
+ */
+#include "report/evidence.h"
+
+#include "report/attribution.h"
+#include "report/rules_sets.h"
+#include "report/rules_speak.h"
+#include "report/scope_stacks.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTES_MAX = 8, SCOPES_SEEN_MAX = 64 };
+
+struct site_rules {
+	struct rvp_rule_choice choice;
+	bool is_known, is_settled; /* settled: `verdict` holds for every block */
+	bool has_verdict;
+	struct rvp_verdict verdict;
+};
+struct rules {
+	struct rvp_evidence_source source; /* first: the source is the evidence */
+	struct rvp_rule_list list;
+	struct rvp_rule_matcher *matcher;
+	struct site_rules *sites; /* by number */
+	size_t site_room;
+	struct rvp_scope_stacks scopes;
+	uint32_t asks; /* a bit an enum rvp_rule_about that some rule has */
+	bool has_scopes;
+	struct rvp_verdict *verdicts; /* by rule; reason 0: not made yet */
+};
+
+/* ---- reading ---- */
+
+static void complain(void *context, const struct rvp_rule_error *error)
+{
+	rvp_evidence_note(context, "%s:%u:%u: %s; the other rules apply", error->path, error->line,
+			  error->column, error->text);
+}
+
+static void read_one(struct rules *rules, const char *path, bool is_folder)
+{
+	struct rvp_attribution *attribution = rules->source.attribution;
+	int errors = 0;
+	struct rvp_status status =
+	    is_folder ? rvp_rules_read_folder(&rules->list, path, complain, attribution, &errors)
+		      : rvp_rules_read_file(&rules->list, path, complain, attribution, &errors);
+	char line[512];
+
+	if (rvp_failed(status))
+		rvp_evidence_note(attribution, "%s", rvp_status_line(&status, line, sizeof line));
+}
+
+static void read_rules(struct rules *rules)
+{
+	const struct rvp_attribution_settings *settings = rvp_attribution_settings(rules->source.attribution);
+	char folder[PATH_MAX];
+
+	for (size_t i = 0; settings->rule_files && settings->rule_files[i]; i++)
+		read_one(rules, settings->rule_files[i], false);
+	if (settings->without_rules)
+		return;
+	if (rvp_rules_folder(folder, sizeof folder))
+		read_one(rules, folder, true);
+	else
+		rvp_evidence_note(
+		    rules->source.attribution,
+		    "the rule packs are not beside rvprof nor in ../share/rvprof/rules: frameworks "
+		    "are not known by name");
+}
+
+/* ---- judging ---- */
+
+static struct rvp_verdict verdict_of(struct rules *rules, const struct rvp_rule *rule)
+{
+	struct rvp_verdict *verdict = &rules->verdicts[rule - rules->list.rules];
+	char name[256];
+
+	if (!verdict->reason)
+		*verdict = (struct rvp_verdict){
+		    .purpose = rvp_purpose_number(rvp_attribution_purposes(rules->source.attribution),
+						  rule->purpose, strlen(rule->purpose)),
+		    .evidence = rule->is_generic ? RVP_EVIDENCE_GENERIC : RVP_EVIDENCE_RULE,
+		    .confidence = rule->confidence,
+		    .reason =
+			rvp_reason(rules->source.attribution, "%s", rvp_rule_name(rule, name, sizeof name))};
+	return *verdict;
+}
+
+static bool asks_of_blocks(const struct rules *rules, struct rvp_rule_choice choice)
+{
+	for (size_t i = 0; i < choice.count; i++) {
+		const struct rvp_rule *rule = &rules->list.rules[choice.rules[i]];
+
+		for (uint32_t at = 0; at < rule->count; at++)
+			if (rules->list.conditions[rule->first + at].about > RVP_RULE_PYTHON)
+				return true;
+	}
+	return false;
+}
+
+/* The call path and the Python path of a birth; a mapping's is its record's too. */
+static void paths_of(const struct rvp_record *record, uint32_t *stack, uint32_t *python)
+{
+	*stack = *python = 0;
+	switch (record->kind) {
+	case RVP_ALLOC:
+	case RVP_SAMPLE:
+		*stack = (uint32_t)record->ALLOC.stack;
+		*python = (uint32_t)record->ALLOC.python;
+		break;
+	case RVP_MAP:
+		*stack = (uint32_t)record->MAP.stack;
+		*python = (uint32_t)record->MAP.python;
+		break;
+	case RVP_REMAP:
+		*stack = (uint32_t)record->REMAP.stack;
+		*python = (uint32_t)record->REMAP.python;
+		break;
+	default: break;
+	}
+}
+
+static bool make_room(struct rules *rules, uint32_t site)
+{
+	size_t room = rules->site_room ? rules->site_room : 1024;
+	struct site_rules *grown;
+
+	if (site < rules->site_room)
+		return true;
+	while (room <= site)
+		room *= 2;
+	grown = reallocarray(rules->sites, room, sizeof *grown);
+	if (!grown)
+		return false;
+	memset(grown + rules->site_room, 0, (room - rules->site_room) * sizeof *grown);
+	rules->sites = grown;
+	rules->site_room = room;
+	return true;
+}
+
+static struct site_rules *site_of(struct rules *rules, const struct rvp_event *birth)
+{
+	struct site_rules *site;
+	const struct rvp_rule *rule;
+	uint32_t stack, python;
+
+	if (birth->block.site == UINT32_MAX || !make_room(rules, birth->block.site))
+		return NULL;
+	site = &rules->sites[birth->block.site];
+	if (site->is_known)
+		return site;
+	paths_of(birth->moment->record, &stack, &python);
+	site->choice =
+	    rvp_rules_for(rules->matcher, birth->moment->process, stack, python, birth->moment->ns);
+	site->is_known = true;
+	site->is_settled = !asks_of_blocks(rules, site->choice);
+	rule = site->is_settled ? rvp_rule_speaking(&rules->list, site->choice, &(struct rvp_rule_block){0})
+				: NULL;
+	site->has_verdict = rule != NULL;
+	if (rule)
+		site->verdict = verdict_of(rules, rule);
+	return site;
+}
+
+static const char *thread_name(const struct rvp_process *process, uint32_t tid)
+{
+	size_t low = 0, high = process->thread_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (process->threads[middle].tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < process->thread_count && process->threads[low].tid == tid ? process->threads[low].name
+									       : NULL;
+}
+
+/* The path of the mapped file; the latest word on it. */
+static const char *file_name(const struct rvp_process *process, const struct rvp_record *record)
+{
+	if (record->kind != RVP_MAP || !record->MAP.inode)
+		return NULL;
+	for (size_t i = process->file_count; i-- > 0;)
+		if (process->files[i].inode == record->MAP.inode &&
+		    process->files[i].device == record->MAP.device)
+			return process->files[i].path;
+	return NULL;
+}
+
+static const struct rvp_rule *rule_for(struct rules *rules, const struct site_rules *site,
+				       const struct rvp_event *birth)
+{
+	const struct rvp_process *process =
+	    &rvp_attribution_run(rules->source.attribution)->processes[birth->moment->process];
+	struct rvp_text names[SCOPES_SEEN_MAX];
+	struct rvp_rule_block block = {.bytes = birth->block.bytes,
+				       .is_mapped = birth->block.flags & RVP_BLOCK_MAPPED,
+				       .is_file = birth->block.flags & RVP_BLOCK_FILE,
+				       .scopes = names};
+	size_t open = 0;
+	const struct rvp_scope *scopes =
+	    rules->has_scopes ? rvp_scopes_of(&rules->scopes, birth->moment, &open) : NULL;
+
+	if (rules->asks >> RVP_RULE_PHASE & 1)
+		block.phase =
+		    rvp_phase_at(rvp_attribution_steps(rules->source.attribution), birth->moment->ns);
+	if (rules->asks >> RVP_RULE_FILE & 1)
+		block.file = file_name(process, birth->moment->record);
+	if (rules->asks >> RVP_RULE_THREAD & 1)
+		block.thread = thread_name(process, birth->moment->tid);
+	for (; block.scope_count < open && block.scope_count < SCOPES_SEEN_MAX; block.scope_count++)
+		names[block.scope_count] = scopes[open - 1 - block.scope_count].name;
+	return rvp_rule_speaking(&rules->list, site->choice, &block);
+}
+
+static bool judge(struct rvp_evidence_source *source, const struct rvp_event *birth,
+		  struct rvp_verdict *verdict)
+{
+	struct rules *rules = (struct rules *)source;
+	const struct site_rules *site = rules->list.count ? site_of(rules, birth) : NULL;
+	const struct rvp_rule *rule;
+
+	if (!site || !site->choice.count)
+		return false;
+	if (site->is_settled && birth->block.flags & RVP_BLOCK_FILE)
+		return false; /* no rule of this site speaks of files */
+	if (site->is_settled) {
+		*verdict = site->verdict;
+		return site->has_verdict;
+	}
+	rule = rule_for(rules, site, birth);
+	if (rule)
+		*verdict = verdict_of(rules, rule);
+	return rule != NULL;
+}
+
+/* ---- the rest ---- */
+
+static void see(struct rvp_evidence_source *source, const struct rvp_event *event)
+{
+	struct rules *rules = (struct rules *)source;
+
+	if (rules->has_scopes && !rvp_scope_stacks_see(&rules->scopes, event))
+		rvp_evidence_note(source->attribution, "no memory for open scopes: rules do not see some");
+}
+
+/* Names of functions are looked up here already, so that the notes are whole when the survey ends. */
+static void survey(struct rvp_evidence_source *source, const struct rvp_event *event,
+		   const struct rvp_state *state)
+{
+	struct rules *rules = (struct rules *)source;
+	uint32_t stack, python;
+
+	(void)state;
+	if (event->kind != RVP_EVENT_BORN || !rules->list.count)
+		return;
+	if (event->block.site < rules->site_room && rules->sites[event->block.site].is_known)
+		return;
+	paths_of(event->moment->record, &stack, &python);
+	rvp_rules_for(rules->matcher, event->moment->process, stack, python, event->moment->ns);
+}
+
+static void survey_end(struct rvp_evidence_source *source, const struct rvp_state *state)
+{
+	struct rules *rules = (struct rules *)source;
+	char notes[NOTES_MAX][256];
+	size_t count = rvp_rule_matcher_notes(rules->matcher, notes, NOTES_MAX);
+
+	(void)state;
+	for (size_t i = 0; i < count; i++)
+		rvp_evidence_note(source->attribution, "%s", notes[i]);
+	if (rvp_rule_matcher_failed(rules->matcher))
+		rvp_evidence_note(source->attribution, "no memory for rules: some blocks stay unknown");
+}
+
+static void close_rules(struct rvp_evidence_source *source)
+{
+	struct rules *rules = (struct rules *)source;
+
+	if (rules->has_scopes)
+		rvp_scope_stacks_free(&rules->scopes);
+	rvp_rule_matcher_close(rules->matcher);
+	rvp_rules_free(&rules->list);
+	free(rules->sites);
+	free(rules->verdicts);
+	free(rules);
+}
+
+static bool open_matcher(struct rules *rules, const struct rvp_run *run)
+{
+	for (size_t i = 0; i < rules->list.condition_count; i++)
+		rules->asks |= 1u << rules->list.conditions[i].about;
+	if (rules->asks >> RVP_RULE_SCOPE & 1 &&
+	    !rvp_scope_stacks_open(&rules->scopes, run, rvp_attribution_purposes(rules->source.attribution)))
+		return false;
+	rules->has_scopes = rules->asks >> RVP_RULE_SCOPE & 1;
+	rules->verdicts = calloc(rules->list.count + 1, sizeof *rules->verdicts);
+	rules->matcher = rvp_rule_matcher_open(&rules->list, run, NULL);
+	return rules->verdicts && rules->matcher;
+}
+
+struct rvp_evidence_source *rvp_evidence_rules(struct rvp_attribution *attribution)
+{
+	struct rules *rules = calloc(1, sizeof *rules);
+
+	if (!rules)
+		return NULL;
+	rules->source = (struct rvp_evidence_source){.survey = survey,
+						     .survey_end = survey_end,
+						     .see = see,
+						     .judge = judge,
+						     .close = close_rules,
+						     .attribution = attribution};
+	read_rules(rules);
+	if (open_matcher(rules, rvp_attribution_run(attribution)))
+		return &rules->source;
+	close_rules(&rules->source);
+	return NULL;
+}
