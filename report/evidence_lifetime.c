@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* evidence_lifetime.c: what blocks are for by how long they live, for programs that have no names at all.
+ *
+ *   grows   live bytes of a call path at the borders between steps go up, again and again, and hardly ever
+ * down: a store that is kept for later steps. It is called kv_cache only where it has siblings (keys and
+ * values, layers: two and more blocks of one size in one step, or another call path that grows by the same
+ * bytes at the same steps) or grows by the same bytes each time; a lone store that grows unevenly is a list
+ * or a log. replaced  blocks of another call path that lived until the grower took over, and were about as
+ * large: the cache of the prompt. passes  nearly all blocks go in the step of their birth (or the next, where
+ * the border lies inside a step): temp where they go before their operator is done (life_trials.h),
+ * activation else. With phases: what goes from the forward into the backward phase is activation, what is
+ * born and dies in the backward phase is temp. stays   everything else was there from the start or never
+ * went: nothing is said. A weight cannot be told from a preallocated cache by its life; saying so would be a
+ * guess.
+ *
+ * Thresholds, each with its reason, are the constants below. Without steps nothing is said.
+ */
+#include "report/attribution.h"
+#include "report/life_sites.h"
+#include "report/life_trials.h"
+
+#include <stdlib.h>
+
+/* Two borders prove nothing, and a rhythm of fewer steps than this was not seen often enough to be one. */
+enum { LEAST_STEPS = 4, LEAST_INCREASES = 3 };
+/* A cache that does not matter to anybody: below this share of the peak, and below this many bytes. */
+static const uint64_t least_growth_bytes = 16384;
+enum { LEAST_GROWTH_SHARE = 500 };
+/* Decreases: a new sequence may begin; a pool that breathes goes down as often as up. */
+enum { INCREASES_A_DECREASE = 4 };
+/* "Nearly all": the last blocks of a run, and those around a border, may do otherwise. */
+enum { NEARLY_PERCENT = 95 };
+enum { GROWTH_CONFIDENCE = 80, LONE_CONFIDENCE = 60, REPLACED_CONFIDENCE = 70, PASSING_CONFIDENCE = 70 };
+
+struct lifetime {
+	struct rvp_evidence_source source; /* first */
+	struct rvp_life life;
+	struct rvp_trials *trials;
+	uint64_t peak_bytes; /* of what is tracked */
+	bool is_open;
+};
+
+static void survey(struct rvp_evidence_source *source, const struct rvp_event *event,
+		   const struct rvp_state *state)
+{
+	struct lifetime *lifetime = (struct lifetime *)source;
+
+	if (!lifetime->is_open) {
+		rvp_life_open(&lifetime->life, rvp_attribution_steps(source->attribution));
+		lifetime->is_open = true;
+	}
+	if (lifetime->life.steps->count < LEAST_STEPS)
+		return;
+	if (state->tracked.amount.bytes > lifetime->peak_bytes)
+		lifetime->peak_bytes = state->tracked.amount.bytes;
+	rvp_life_see(&lifetime->life, event);
+	rvp_trials_see(lifetime->trials, &lifetime->life, event, state);
+}
+
+/* ---- growth ---- */
+
+static uint64_t least_bytes(const struct lifetime *lifetime)
+{
+	uint64_t share = lifetime->peak_bytes / LEAST_GROWTH_SHARE;
+
+	return share > least_growth_bytes ? share : least_growth_bytes;
+}
+
+static bool grows(const struct rvp_life_site *site, uint64_t least)
+{
+	return site->increases >= LEAST_INCREASES &&
+	       site->decreases * INCREASES_A_DECREASE <= site->increases &&
+	       site->most_border_bytes >= least && site->grown_bytes * 2 >= site->most_border_bytes;
+}
+
+static bool grows_evenly(const struct rvp_life_site *site)
+{
+	return site->equal_increases + 1 >= site->increases / 100 * NEARLY_PERCENT &&
+	       (site->equal_increases + 1) * 100 >= site->increases * NEARLY_PERCENT;
+}
+
+/* Another call path that does the same at the same time: keys and values on two lines of the program. */
+static bool has_twin(const struct rvp_life *life, const struct rvp_life_site *site, uint64_t least)
+{
+	for (size_t i = 0; i < life->count; i++) {
+		const struct rvp_life_site *other = &life->sites[i];
+
+		if (other != site && other->increases == site->increases &&
+		    other->grown_bytes == site->grown_bytes &&
+		    other->first_growth_step == site->first_growth_step && grows(other, least))
+			return true;
+	}
+	return false;
+}
+
+static struct rvp_verdict verdict_of(enum rvp_category category, uint8_t confidence, uint32_t reason)
+{
+	return (struct rvp_verdict){.purpose = (uint16_t)category,
+				    .evidence = RVP_EVIDENCE_LIFETIME,
+				    .confidence = confidence,
+				    .reason = reason};
+}
+
+static void claim_grower(struct lifetime *lifetime, uint32_t number, uint8_t confidence)
+{
+	const struct rvp_life_site *site = &lifetime->life.sites[number];
+	struct rvp_attribution *attribution = lifetime->source.attribution;
+	uint32_t reason =
+	    rvp_reason(attribution, "grew at %u borders between steps, by %llu bytes in all, shrank at %u",
+		       site->increases, (unsigned long long)site->grown_bytes, site->decreases);
+
+	rvp_claim_site(attribution, number, verdict_of(RVP_CATEGORY_KV_CACHE, confidence, reason), 0,
+		       UINT64_MAX);
+}
+
+static bool is_replaced_by(const struct rvp_life_site *old, const struct rvp_life_site *grower)
+{
+	return old->crossed_once && old->crossing_step == grower->first_growth_step &&
+	       old->crossing_count >= 2 && old->crossing_bytes <= grower->most_border_bytes &&
+	       old->crossing_bytes * 2 >= grower->grown_bytes / (grower->increases ? grower->increases : 1);
+}
+
+static void claim_replaced(struct lifetime *lifetime, const struct rvp_life_site *grower)
+{
+	struct rvp_attribution *attribution = lifetime->source.attribution;
+
+	for (size_t i = 0; i < lifetime->life.crosser_count; i++) {
+		const struct rvp_life_crosser *crosser = &lifetime->life.crossers[i];
+		const struct rvp_life_site *old = &lifetime->life.sites[crosser->site];
+
+		if (old == grower || !is_replaced_by(old, grower))
+			continue;
+		rvp_claim_block(
+		    attribution, crosser->key,
+		    verdict_of(RVP_CATEGORY_KV_CACHE, REPLACED_CONFIDENCE,
+			       rvp_reason(attribution, "lived until a growing store took its place")),
+		    0);
+	}
+}
+
+/* ---- what passes ---- */
+
+static bool passes(const struct rvp_life_site *site)
+{
+	uint64_t passed = site->within_step_bytes + site->next_step_bytes;
+
+	return site->born_count >= LEAST_STEPS && passed >= site->born_bytes / 100 * NEARLY_PERCENT &&
+	       passed * 100 >= site->born_bytes * NEARLY_PERCENT;
+}
+
+static bool is_within(const struct rvp_life_site *site)
+{
+	return site->within_step_bytes * 100 >= site->born_bytes * NEARLY_PERCENT;
+}
+
+static bool is_temp(const struct rvp_life_site *site)
+{
+	if (site->other_phase_bytes * 2 >= site->born_bytes || !is_within(site))
+		return false;
+	if (site->backward_bytes * 2 >= site->born_bytes)
+		return true;
+	return site->stayed > site->left && site->span_ns * 2 < site->step_ns;
+}
+
+static void claim_passing(struct lifetime *lifetime, uint32_t number)
+{
+	const struct rvp_life_site *site = &lifetime->life.sites[number];
+	struct rvp_attribution *attribution = lifetime->source.attribution;
+	bool temp = is_temp(site);
+	uint32_t reason = rvp_reason(attribution, temp ? "goes within its step, before its operator is done"
+						       : "goes within its step or the next");
+
+	rvp_claim_site(
+	    attribution, number,
+	    verdict_of(temp ? RVP_CATEGORY_TEMP : RVP_CATEGORY_ACTIVATION, PASSING_CONFIDENCE, reason), 0,
+	    UINT64_MAX);
+}
+
+static void survey_end(struct rvp_evidence_source *source, const struct rvp_state *state)
+{
+	struct lifetime *lifetime = (struct lifetime *)source;
+	struct rvp_life *life = &lifetime->life;
+	uint64_t least = least_bytes(lifetime);
+
+	(void)state;
+	if (!lifetime->is_open || life->steps->count < LEAST_STEPS)
+		return;
+	rvp_life_settle(life);
+	for (uint32_t i = 0; i < life->count; i++) {
+		const struct rvp_life_site *site = &life->sites[i];
+
+		if (grows(site, least) && (site->most_siblings >= 2 || has_twin(life, site, least))) {
+			claim_grower(lifetime, i, GROWTH_CONFIDENCE);
+			claim_replaced(lifetime, site);
+		} else if (grows(site, least) && grows_evenly(site)) {
+			claim_grower(lifetime, i, LONE_CONFIDENCE);
+		} else if (passes(site)) {
+			claim_passing(lifetime, i);
+		}
+	}
+}
+
+static void close_lifetime(struct rvp_evidence_source *source)
+{
+	struct lifetime *lifetime = (struct lifetime *)source;
+
+	rvp_life_free(&lifetime->life);
+	rvp_trials_free(lifetime->trials);
+	free(lifetime);
+}
+
+struct rvp_evidence_source *rvp_evidence_lifetime(struct rvp_attribution *attribution)
+{
+	struct lifetime *lifetime = calloc(1, sizeof *lifetime);
+
+	(void)attribution;
+	if (!lifetime)
+		return NULL;
+	lifetime->trials = rvp_trials_open();
+	if (!lifetime->trials) {
+		free(lifetime);
+		return NULL;
+	}
+	lifetime->source.survey = survey;
+	lifetime->source.survey_end = survey_end;
+	lifetime->source.close = close_lifetime;
+	return &lifetime->source;
+}

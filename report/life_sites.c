@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* life_sites.c: see life_sites.h. */
+#include "report/life_sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t least_crosser_bytes = 4096;
+enum { CROSSERS_MAX = 1 << 16 };
+
+void rvp_life_open(struct rvp_life *life, const struct rvp_steps *steps)
+{
+	*life = (struct rvp_life){.steps = steps};
+}
+
+static struct rvp_life_site *site_at(struct rvp_life *life, uint32_t number)
+{
+	if (number >= life->count) {
+		size_t count = life->count ? life->count : 256;
+		struct rvp_life_site *more;
+
+		while (count <= number)
+			count *= 2;
+		more = realloc(life->sites, count * sizeof *more);
+		if (!more) {
+			life->no_memory = true;
+			return NULL;
+		}
+		memset(more + life->count, 0, (count - life->count) * sizeof *more);
+		for (size_t i = life->count; i < count; i++)
+			more[i].last_step = more[i].first_growth_step = more[i].crossing_step = -1;
+		life->sites = more;
+		life->count = count;
+	}
+	return &life->sites[number];
+}
+
+/* What is live now is what was live at the border behind last_step, and at all borders since. */
+static void note_border(struct rvp_life_site *site)
+{
+	uint64_t now = site->live_bytes, before = site->border_bytes;
+
+	if (now > before) {
+		site->increases++;
+		site->equal_increases += now - before == site->last_increase_bytes;
+		site->last_increase_bytes = now - before;
+		site->grown_bytes += now - before;
+		if (site->first_growth_step < 0)
+			site->first_growth_step = site->last_step;
+	}
+	site->decreases += now < before;
+	site->border_bytes = now;
+	if (now > site->most_border_bytes)
+		site->most_border_bytes = now;
+}
+
+/* Up to an event in `step`. The border before step 0 is where growth is counted from. */
+static void come_to(struct rvp_life_site *site, int64_t step)
+{
+	if (step <= site->last_step)
+		return;
+	if (site->last_step >= 0)
+		note_border(site);
+	else
+		site->border_bytes = site->most_border_bytes = site->live_bytes;
+	site->last_step = step;
+}
+
+static void see_birth(struct rvp_life_site *site, const struct rvp_block *block, int64_t step)
+{
+	bool is_new_step = step > site->last_step;
+
+	come_to(site, step);
+	site->live_bytes += block->bytes;
+	if (step < 0)
+		return;
+	site->born_bytes += block->bytes;
+	site->born_count++;
+	site->same_size_run =
+	    !is_new_step && site->last_born_bytes == block->bytes ? site->same_size_run + 1 : 1;
+	site->last_born_bytes = block->bytes;
+	if (site->same_size_run > site->most_siblings)
+		site->most_siblings = site->same_size_run;
+}
+
+static void note_size(struct rvp_life_site *site, uint64_t bytes)
+{
+	if (!site->least_bytes || bytes < site->least_bytes)
+		site->least_bytes = bytes;
+	if (bytes > site->most_bytes)
+		site->most_bytes = bytes;
+}
+
+static void add_crosser(struct rvp_life *life, const struct rvp_event *event, int64_t step)
+{
+	if (life->crosser_count == life->crosser_room) {
+		size_t room = life->crosser_room ? life->crosser_room * 2 : 64;
+		struct rvp_life_crosser *more =
+		    room > CROSSERS_MAX ? NULL : realloc(life->crossers, room * sizeof *more);
+
+		if (!more)
+			return; /* one fewer to look at: it stays without a name */
+		life->crossers = more;
+		life->crosser_room = room;
+	}
+	life->crossers[life->crosser_count++] =
+	    (struct rvp_life_crosser){rvp_key_of(event), event->block.site, step};
+}
+
+static void see_crossing(struct rvp_life *life, struct rvp_life_site *site, const struct rvp_event *event,
+			 int64_t step)
+{
+	if (site->crossing_step < 0) {
+		site->crossing_step = step;
+		site->crossed_once = true;
+	}
+	site->crossed_once &= site->crossing_step == step;
+	site->crossing_bytes += event->block.bytes;
+	site->crossing_count++;
+	if (site->crossed_once && event->block.bytes >= least_crosser_bytes &&
+	    site->crossing_count <= RVP_LIFE_CROSSERS)
+		add_crosser(life, event, step);
+}
+
+static void see_phases(struct rvp_life *life, struct rvp_life_site *site, const struct rvp_event *event)
+{
+	uint32_t born = rvp_phase_at(life->steps, event->block.birth_ns);
+	uint32_t died = rvp_phase_at(life->steps, event->moment->ns);
+
+	if (born != died)
+		site->other_phase_bytes += event->block.bytes;
+	else if (born == RVP_STEP_PHASE_BACKWARD)
+		site->backward_bytes += event->block.bytes;
+}
+
+/* Behind the last step nothing belongs to it any more: what goes there went later than in the step of its
+ * birth. */
+static int64_t step_at(const struct rvp_life *life, uint64_t ns)
+{
+	int64_t step = rvp_step_at(life->steps, ns);
+
+	return step >= 0 && step + 1 == (int64_t)life->steps->count && ns > life->steps->steps[step].end_ns
+		   ? step + 1
+		   : step;
+}
+
+static void see_death(struct rvp_life *life, struct rvp_life_site *site, const struct rvp_event *event,
+		      int64_t step)
+{
+	int64_t birth = step_at(life, event->block.birth_ns);
+	uint64_t bytes = event->block.bytes;
+
+	come_to(site, step);
+	site->live_bytes -= bytes < site->live_bytes ? bytes : site->live_bytes;
+	if (step > birth)
+		see_crossing(life, site, event, step);
+	if (birth < 0)
+		return;
+	if (step - birth <= 1)
+		note_size(site, bytes);
+	if (step == birth + 1)
+		site->next_step_bytes += bytes;
+	if (step != birth || step >= (int64_t)life->steps->count)
+		return;
+	site->within_step_bytes += bytes;
+	site->within_step_count++;
+	site->span_ns += event->moment->ns - event->block.birth_ns;
+	site->step_ns += life->steps->steps[step].end_ns - life->steps->steps[step].begin_ns;
+	see_phases(life, site, event);
+}
+
+void rvp_life_see(struct rvp_life *life, const struct rvp_event *event)
+{
+	struct rvp_life_site *site;
+	int64_t step;
+
+	if (event->kind > RVP_EVENT_RESTORED || event->block.flags & RVP_BLOCK_SAMPLED)
+		return;
+	site = site_at(life, event->block.site);
+	if (!site)
+		return;
+	step = step_at(life, event->moment->ns);
+	if (event->kind == RVP_EVENT_DIED)
+		see_death(life, site, event, step);
+	else
+		see_birth(site, &event->block, step);
+}
+
+void rvp_life_settle(struct rvp_life *life)
+{
+	for (size_t i = 0; i < life->count; i++)
+		if (life->sites[i].last_step >= 0 && life->sites[i].last_step < (int64_t)life->steps->count)
+			note_border(&life->sites[i]);
+}
+
+void rvp_life_free(struct rvp_life *life)
+{
+	free(life->sites);
+	free(life->crossers);
+	memset(life, 0, sizeof *life);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* life_trials.c: see life_trials.h. A few blocks are on trial at a time; a block that finds no place is not
+ * tried. */
+#include "report/life_trials.h"
+
+#include <stdlib.h>
+
+enum { PLACES = 64, TRIALS_A_SITE = 64, CALLERS = 1 << 14, WRAPPER_CALLERS = 4, DEPTH_MAX = 512 };
+
+struct trial {
+	uint64_t address;
+	uint32_t process, stream, site;
+	uint32_t scope;  /* native node that the thread must stay under; 0 with Python */
+	uint32_t python; /* Python node that it must stay in; 0: native */
+	bool is_open;
+};
+
+/* Return addresses out of malloc's callers, and from how many call paths they were seen (up to
+ * WRAPPER_CALLERS). */
+struct caller {
+	uint64_t pc;
+	uint32_t process;
+	uint32_t last_parent;
+	uint32_t count;
+};
+
+struct rvp_trials {
+	struct trial places[PLACES];
+	unsigned open_count;
+	struct caller callers[CALLERS];
+};
+
+struct rvp_trials *rvp_trials_open(void)
+{
+	return calloc(1, sizeof(struct rvp_trials));
+}
+
+/* Whether `pc` asks on behalf of many; a full table forgets, and then nothing is looked through. */
+static bool is_wrapper(struct rvp_trials *trials, uint32_t process, uint64_t pc, uint32_t parent)
+{
+	size_t at = (size_t)((pc ^ process) * 0x9e3779b97f4a7c15u >> 50) % CALLERS;
+
+	for (int i = 0; i < 8; i++, at = (at + 1) % CALLERS) {
+		struct caller *caller = &trials->callers[at];
+
+		if (caller->count && (caller->pc != pc || caller->process != process))
+			continue;
+		if (!caller->count)
+			*caller = (struct caller){.pc = pc, .process = process};
+		if ((!caller->count || caller->last_parent != parent) && caller->count < WRAPPER_CALLERS)
+			caller->count++;
+		caller->last_parent = parent;
+		return caller->count >= WRAPPER_CALLERS;
+	}
+	return false;
+}
+
+/* The call path that everything in the block's operator is under; 0: cannot be told. */
+static uint32_t scope_of(struct rvp_trials *trials, const struct rvp_process *process,
+			 const struct rvp_site *site)
+{
+	const struct rvp_node *node = rvp_node_at(process, site->stack);
+	uint32_t scope = node ? node->parent : 0;
+
+	for (int i = 0; i < 4 && node && scope; i++) {
+		if (!is_wrapper(trials, site->process, node->pc, scope))
+			break;
+		node = rvp_node_at(process, scope);
+		scope = node ? node->parent : 0;
+	}
+	return scope;
+}
+
+static bool is_under(const struct rvp_process *process, uint32_t path, uint32_t scope)
+{
+	for (int i = 0; path && i < DEPTH_MAX; i++) {
+		const struct rvp_node *node = rvp_node_at(process, path);
+
+		if (path == scope)
+			return true;
+		path = node ? node->parent : 0;
+	}
+	return false;
+}
+
+static void end_trial(struct rvp_trials *trials, struct rvp_life *life, struct trial *trial, bool stayed)
+{
+	trial->is_open = false;
+	trials->open_count--;
+	if (trial->site >= life->count)
+		return;
+	if (stayed)
+		life->sites[trial->site].stayed++;
+	else
+		life->sites[trial->site].left++;
+}
+
+static bool stays(const struct trial *trial, const struct rvp_run *run, const struct rvp_site *site)
+{
+	if (trial->python)
+		return site->python == trial->python;
+	return is_under(&run->processes[trial->process], site->stack, trial->scope);
+}
+
+/* The thread asks again: is it still inside? */
+static void see_others(struct rvp_trials *trials, struct rvp_life *life, const struct rvp_event *event,
+		       const struct rvp_state *state)
+{
+	const struct rvp_site *site = &state->sites[event->block.site];
+
+	for (int i = 0; i < PLACES && trials->open_count; i++) {
+		struct trial *trial = &trials->places[i];
+
+		if (trial->is_open && trial->process == event->moment->process &&
+		    trial->stream == event->block.stream && !stays(trial, state->run, site))
+			end_trial(trials, life, trial, false);
+	}
+}
+
+static void begin_trial(struct rvp_trials *trials, const struct rvp_event *event,
+			const struct rvp_state *state)
+{
+	const struct rvp_site *site = &state->sites[event->block.site];
+	struct trial trial = {.address = event->block.address,
+			      .process = event->moment->process,
+			      .stream = event->block.stream,
+			      .site = event->block.site,
+			      .python = site->python,
+			      .is_open = true};
+
+	trial.scope = scope_of(trials, &state->run->processes[trial.process], site);
+	if (!trial.python && !trial.scope)
+		return;
+	for (int i = 0; i < PLACES; i++)
+		if (!trials->places[i].is_open) {
+			trials->places[i] = trial;
+			trials->open_count++;
+			return;
+		}
+}
+
+static bool is_tried_enough(const struct rvp_life *life, uint32_t site)
+{
+	return site >= life->count || life->sites[site].stayed + life->sites[site].left >= TRIALS_A_SITE;
+}
+
+static void see_death(struct rvp_trials *trials, struct rvp_life *life, const struct rvp_event *event)
+{
+	for (int i = 0; i < PLACES && trials->open_count; i++) {
+		struct trial *trial = &trials->places[i];
+
+		if (trial->is_open && trial->address == event->block.address &&
+		    trial->process == event->moment->process)
+			end_trial(trials, life, trial, event->moment->stream == trial->stream);
+	}
+}
+
+void rvp_trials_see(struct rvp_trials *trials, struct rvp_life *life, const struct rvp_event *event,
+		    const struct rvp_state *state)
+{
+	if (event->kind > RVP_EVENT_RESTORED || event->block.flags & RVP_BLOCK_SAMPLED)
+		return;
+	if (event->kind == RVP_EVENT_DIED) {
+		see_death(trials, life, event);
+		return;
+	}
+	see_others(trials, life, event, state);
+	if (!is_tried_enough(life, event->block.site))
+		begin_trial(trials, event, state);
+}
+
+void rvp_trials_free(struct rvp_trials *trials)
+{
+	free(trials);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* check_evidence_lifetime.c: programs without names, made of steps of 1 ms: what grows, what passes, what
+ * stays, and on which side of each threshold. */
+#include "report/analysis.h"
+#include "report/attribution.h"
+#include "tests/unit/run_maker.h"
+#include "tests/unit/run_suite.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+enum { MS = 1000000, STEPS = 20, KIB = 1024 };
+/* Call paths: main calls load, a step, and its operators. */
+enum { MAIN = 1, LOAD, STEP, KV_K, KV_V, OPERATOR, IN_OPERATOR, PROMPT, RESULT };
+
+static struct maker maker;
+static struct maker_thread *thread;
+static struct rvp_run *run;
+static struct rvp_attribution *attribution;
+static struct rvp_analysis answer;
+static uint64_t now, next_address;
+
+static void node(uint64_t number, uint64_t parent)
+{
+	MAKE(thread, NODE, 0, .node = number, .parent = parent, .pc = 0x1000 + number * 16);
+}
+
+static void begin(void)
+{
+	maker = maker_open();
+	thread = maker_thread(maker_add(&maker, 100));
+	now = 1000;
+	next_address = 0x100000;
+	node(MAIN, 0);
+	node(LOAD, MAIN);
+	node(STEP, MAIN);
+	node(KV_K, STEP);
+	node(KV_V, STEP);
+	node(OPERATOR, STEP);
+	node(IN_OPERATOR, OPERATOR);
+	node(PROMPT, STEP);
+	node(RESULT, STEP);
+}
+
+static uint64_t give(uint64_t stack, uint64_t bytes)
+{
+	uint64_t address = next_address;
+
+	next_address += (bytes + 4095) & ~UINT64_C(4095);
+	now += 100;
+	MAKE(thread, ALLOC, 0, .stamp = now, .address = address, .bytes = bytes, .stack = stack);
+	return address;
+}
+
+static void take(uint64_t address)
+{
+	now += 100;
+	MAKE(thread, FREE, 0, .stamp = now, .address = address, .family = RVP_FAMILY_FREE);
+}
+
+static void step(int number)
+{
+	now = (uint64_t)(number + 1) * MS;
+	MAKE(thread, STEP, 0, .stamp = now, .kind = RVP_STEP_BEGIN);
+}
+
+static void end_step(int number)
+{
+	now = (uint64_t)(number + 1) * MS + 900000;
+	MAKE(thread, STEP, 0, .stamp = now, .kind = RVP_STEP_END);
+}
+
+static void end(void)
+{
+	maker_close(&maker);
+	ck_assert(!rvp_failed(rvp_run_open(&run, maker.folder)));
+	ck_assert(!rvp_failed(
+	    rvp_attribute(run, &(struct rvp_attribution_settings){.without_rules = true}, &attribution)));
+	ck_assert(!rvp_failed(rvp_analyse(run, &(struct rvp_question){.attribution = attribution}, &answer)));
+}
+
+static void done(void)
+{
+	rvp_analysis_free(&answer);
+	rvp_attribution_close(attribution);
+	rvp_run_close(run);
+	maker_remove(&maker);
+}
+
+static uint64_t most(enum rvp_category category)
+{
+	return answer.max_by_category[category].bytes;
+}
+
+/* Two stores a step that are copied into larger ones: torch.cat. */
+START_TEST(copies_that_grow_are_a_cache)
+{
+	uint64_t k = 0, v = 0;
+
+	begin();
+	give(LOAD, 512 * KIB);
+	for (int i = 0; i < STEPS; i++) {
+		uint64_t bytes = 64 * KIB + (uint64_t)i * KIB, old_k = k, old_v = v;
+
+		step(i);
+		k = give(KV_K, bytes);
+		v = give(KV_V, bytes);
+		if (i) {
+			take(old_k);
+			take(old_v);
+		}
+		end_step(i);
+	}
+	end();
+	ck_assert_uint_eq(most(RVP_CATEGORY_KV_CACHE), (83 + 83 + 82 + 82) * KIB);
+	ck_assert_uint_eq(most(RVP_CATEGORY_UNKNOWN), 512 * KIB);
+	done();
+}
+END_TEST
+
+/* Pages of both kinds every fourth step, never given back. */
+START_TEST(pages_that_stay_are_a_cache)
+{
+	begin();
+	for (int i = 0; i < STEPS; i++) {
+		step(i);
+		if (i % 4 == 0) {
+			give(KV_K, 8 * KIB);
+			give(KV_V, 8 * KIB);
+		}
+		take(give(OPERATOR, 512));
+		end_step(i);
+	}
+	end();
+	ck_assert_uint_eq(most(RVP_CATEGORY_KV_CACHE), 5 * 16 * KIB);
+	done();
+}
+END_TEST
+
+/* One store that doubles now and then, with no sibling: a list of results may do the same. */
+START_TEST(a_lone_store_that_grows_unevenly_has_no_name)
+{
+	uint64_t store = 0;
+
+	begin();
+	for (int i = 0; i < STEPS; i++) {
+		step(i);
+		if ((i & (i - 1)) == 0) {
+			uint64_t old = store;
+
+			store = give(RESULT, (uint64_t)(i + 1) * 16 * KIB);
+			if (i)
+				take(old);
+		}
+		end_step(i);
+	}
+	end();
+	ck_assert_uint_eq(most(RVP_CATEGORY_KV_CACHE), 0);
+	done();
+}
+END_TEST
+
+/* Grows for some steps, is given back, grows again ...: as often down as up. */
+START_TEST(a_pool_that_breathes_is_no_cache)
+{
+	uint64_t live[2][4];
+
+	begin();
+	for (int i = 0; i < STEPS; i++) {
+		step(i);
+		if (i % 4 < 2) {
+			live[0][i % 4] = give(KV_K, 32 * KIB);
+			live[1][i % 4] = give(KV_V, 32 * KIB);
+		} else {
+			take(live[0][i % 4 - 2]);
+			take(live[1][i % 4 - 2]);
+		}
+		end_step(i);
+	}
+	end();
+	ck_assert_uint_eq(most(RVP_CATEGORY_KV_CACHE), 0);
+	done();
+}
+END_TEST
+
+/* The prompt's cache comes from another call path and goes when the growing one takes over. */
+START_TEST(what_a_cache_replaces_is_cache_too)
+{
+	uint64_t k = 0, v = 0;
+
+	begin();
+	for (int i = 0; i < STEPS; i++) {
+		uint64_t bytes = 64 * KIB + (uint64_t)i * KIB, old_k = k, old_v = v;
+
+		step(i);
+		k = give(i ? KV_K : PROMPT, bytes);
+		v = give(i ? KV_K : PROMPT, bytes);
+		if (i) {
+			take(old_k);
+			take(old_v);
+		}
+		end_step(i);
+	}
+	end();
+	ck_assert_uint_eq(most(RVP_CATEGORY_UNKNOWN), 0);
+	ck_assert_uint_eq(most(RVP_CATEGORY_KV_CACHE), (83 + 83 + 82 + 82) * KIB);
+	done();
+}
+END_TEST
+
+/* Asked for by the step and used by its operators: activation. Asked for and given back within one: temp. */
+START_TEST(what_passes_is_activation_or_temp)
+{
+	begin();
+	for (int i = 0; i < STEPS; i++) {
+		uint64_t activation, inner;
+
+		step(i);
+		activation = give(RESULT, 4 * KIB);
+		inner = give(OPERATOR, 2 * KIB);
+		take(give(IN_OPERATOR, KIB));
+		take(inner);
+		give(KV_K, 100); /* a leak: stays, too small to be anything */
+		now += 700000;
+		take(activation);
+		end_step(i);
+	}
+	end();
+	ck_assert_uint_eq(most(RVP_CATEGORY_ACTIVATION), 4 * KIB);
+	ck_assert_uint_eq(most(RVP_CATEGORY_TEMP), 3 * KIB);
+	ck_assert_uint_eq(most(RVP_CATEGORY_KV_CACHE), 0);
+	done();
+}
+END_TEST
+
+static void record_growth(int steps)
+{
+	begin();
+	for (int i = 0; i < steps; i++) {
+		step(i);
+		give(KV_K, 64 * KIB);
+		give(KV_V, 64 * KIB);
+		end_step(i);
+	}
+	end();
+}
+
+START_TEST(three_steps_prove_nothing_and_four_do)
+{
+	record_growth(3);
+	ck_assert_uint_eq(most(RVP_CATEGORY_KV_CACHE), 0);
+	done();
+	record_growth(4);
+	ck_assert_uint_eq(most(RVP_CATEGORY_KV_CACHE), 4 * 128 * KIB);
+	done();
+}
+END_TEST
+
+/* Without steps the same allocations have no name. */
+START_TEST(without_steps_nothing_is_said)
+{
+	begin();
+	for (int i = 0; i < STEPS; i++) {
+		now = (uint64_t)(i + 1) * MS;
+		give(KV_K, 64 * KIB + (uint64_t)(i * 7 % 5) * KIB);
+		take(give(OPERATOR, KIB + (uint64_t)(i * 3 % 7)));
+	}
+	end();
+	ck_assert_uint_eq(answer.tracked_peak_bytes, most(RVP_CATEGORY_UNKNOWN));
+	done();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("evidence_lifetime");
+	TCase *cases = tcase_create("evidence_lifetime");
+
+	tcase_add_test(cases, copies_that_grow_are_a_cache);
+	tcase_add_test(cases, pages_that_stay_are_a_cache);
+	tcase_add_test(cases, a_lone_store_that_grows_unevenly_has_no_name);
+	tcase_add_test(cases, a_pool_that_breathes_is_no_cache);
+	tcase_add_test(cases, what_a_cache_replaces_is_cache_too);
+	tcase_add_test(cases, what_passes_is_activation_or_temp);
+	tcase_add_test(cases, three_steps_prove_nothing_and_four_do);
+	tcase_add_test(cases, without_steps_nothing_is_said);
+	suite_add_tcase(suite, cases);
+	return run_suite(suite);
+}
