@@ -106,11 +106,9 @@ size_t rvp_plain_name(const char *function, const char **plain)
 /* The end of `path` from behind a slash on, or all of it. */
 static bool path_matches(const char *pattern, const char *path)
 {
-	for (const char *at = path; at; at = strchr(at, '/')) {
-		at += at != path;
+	for (const char *at = path; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
 		if (rvp_rule_glob(pattern, at, strlen(at)))
 			return true;
-	}
 	return false;
 }
 
