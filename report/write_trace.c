@@ -112,6 +112,38 @@ static void see_counters(struct rvp_trace *trace, const struct rvp_event *event,
 		put_counters(trace, &trace->run->processes[number], &row);
 }
 
+/* One counter with a series a category, in the tree's root: bytes of blocks, stacked by those who draw it. */
+static void put_categories(struct rvp_trace *trace, const struct rvp_row *row)
+{
+	const struct rvp_run *run = trace->run;
+	const char *comma = "";
+
+	if (run->root == RVP_NO_PROCESS || !begin_event(trace, row->ns))
+		return;
+	put(trace, "{\"ph\":\"C\",\"name\":\"live by category\",\"pid\":%u,\"ts\":%.3f,\"args\":{",
+	    run->processes[run->root].pid, us_since_start(trace, row->ns));
+	for (int i = 0; i < RVP_CATEGORY_COUNT; i++) {
+		trace->has_category[i] |= i == RVP_CATEGORY_UNKNOWN || row->category_bytes[i] > 0;
+		if (rvp_category_is_resident(i) || !trace->has_category[i])
+			continue;
+		put(trace, "%s\"%s\":%" PRIu64, comma, rvp_category_names[i], row->category_bytes[i]);
+		comma = ",";
+	}
+	put(trace, "}}");
+}
+
+static void see_categories(struct rvp_trace *trace, const struct rvp_event *event,
+			   const struct rvp_state *state)
+{
+	struct rvp_row row = rvp_row_of(state, event->moment->ns), out[2];
+	int count;
+
+	row.rss_bytes = 0; /* what it does is in the counters beside it */
+	count = rvp_rows_take(&trace->categories, &row, out);
+	for (int i = 0; i < count; i++)
+		put_categories(trace, &out[i]);
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -210,6 +242,8 @@ static void see(struct rvp_observer *observer, const struct rvp_event *event, co
 		put_block(trace, event, &state->sites[event->block.split]);
 	if (event->kind == RVP_EVENT_RECORD && moment->record->kind == RVP_MARK)
 		put_mark(trace, moment);
+	if (state->is_attributed && event->kind <= RVP_EVENT_RESTORED)
+		see_categories(trace, event, state);
 	if (moment->process != RVP_NO_PROCESS) {
 		see_counters(trace, event, state, moment->process);
 		return;

@@ -2,7 +2,7 @@
 /* write_trace.h: trace.json while a pass goes on: Chrome's trace format, as Perfetto and chrome://tracing
  * read it.
  *
- * Counters of live bytes and RSS a process, allocations of 1 MiB and more as instants with their call path,
+ * Counters of live bytes and RSS a process and of live bytes by category, allocations of 1 MiB and more as instants with their call path,
  * marks, steps and phases, and names of processes and threads. Times are microseconds since metadata.start_unix_us. Invariant
  * (W1): the file is complete JSON whatever happens; what did not fit under the cap is counted in it.
  */
@@ -19,6 +19,8 @@ struct rvp_trace {
 	const struct rvp_run *run;
 	FILE *out;
 	struct rvp_rows *rows; /* by process */
+	struct rvp_rows categories; /* of the tree */
+	bool has_category[RVP_CATEGORY_COUNT]; /* once seen, a category stays in the counter */
 	uint64_t bytes, max_bytes, cut_events, cut_ns;
 	bool has_events;
 };

@@ -177,6 +177,8 @@ START_TEST(trace_is_what_perfetto_takes)
 	ck_assert_ptr_nonnull(
 	    strstr(trace, "\"name\":\"alloc 3.0 MiB\",\"pid\":100,\"tid\":100,\"ts\":1.000"));
 	ck_assert_ptr_nonnull(strstr(trace, "\"stack\":[\"0x1233\"]"));
+	ck_assert_ptr_nonnull(strstr(trace, "\"name\":\"live by category\",\"pid\":100,\"ts\":"));
+	ck_assert_ptr_nonnull(strstr(trace, "\"args\":{\"unknown\":3145728}}"));
 	ck_assert_ptr_nonnull(strstr(trace, "we\\u0001ird\\ufffd\\\"\\\\"));
 	maker_remove(&maker);
 }
