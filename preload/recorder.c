@@ -10,6 +10,7 @@
 #include "preload/recorder.h"
 
 #include "preload/blocks.h"
+#include "preload/cost.h"
 #include "preload/count.h"
 #include "preload/emit.h"
 #include "preload/folds.h"
@@ -146,19 +147,24 @@ static void count_free(uint64_t usable)
 void rvp_on_alloc(struct rvp_thread *thread, void *block, uint64_t bytes, enum rvp_family family,
 		  struct rvp_caller caller)
 {
+	uint64_t cost = rvp_cost_begin(thread);
 	enum rvp_kind kind = wanted_record(thread, bytes);
 
 	count_alloc(bytes, rvp_real.malloc_usable_size(block));
 	if (kind)
 		record_alloc(thread, kind, block, bytes, family, caller);
 	moved(thread, bytes);
+	rvp_cost_end(cost);
 }
 
 void rvp_on_free(struct rvp_thread *thread, void *block, uint64_t usable, enum rvp_family family)
 {
+	uint64_t cost = rvp_cost_begin(thread);
+
 	count_free(usable);
 	record_free(thread, block, family);
 	moved(thread, usable);
+	rvp_cost_end(cost);
 }
 
 struct rvp_move rvp_on_move_begin(struct rvp_thread *thread, void *block, uint64_t usable)

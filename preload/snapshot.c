@@ -3,6 +3,7 @@
 #include "preload/snapshot.h"
 
 #include "preload/blocks.h"
+#include "preload/cost.h"
 #include "preload/descriptor.h"
 #include "preload/emit.h"
 #include "preload/flush.h"
@@ -29,6 +30,16 @@ static uint64_t peak_rss_bytes(void)
 	memset(&usage, 0, sizeof usage);
 	rvp_syscall6(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0, 0, 0, 0);
 	return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct rusage usage;
+
+	memset(&usage, 0, sizeof usage);
+	rvp_syscall6(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0, 0, 0, 0);
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
 }
 
 static void open_statm(void)
@@ -60,6 +71,7 @@ void rvp_snapshot(struct rvp_thread *thread)
 	RVP_EMIT(thread, OWN_COST, 0, .stamp = anchor.stamp, .own_bytes = rvp_own_bytes(),
 		 .node_count = atomic_load(&rvp_process.buffers->node_count),
 		 .recorded_blocks = rvp_blocks_count());
+	rvp_cost_emit(thread, anchor.stamp, cpu_ns());
 	atomic_store(&rvp_process.buffers->own_bytes, rvp_own_bytes());
 	atomic_store(&rvp_process.buffers->recorded_blocks, rvp_blocks_count());
 }
@@ -91,6 +103,7 @@ void rvp_snapshot_after_fork(void)
 {
 	atomic_store(&last_ns, 0);
 	atomic_store(&statm_tried, 0);
+	rvp_cost_after_fork();
 }
 
 void rvp_process_note_rss(bool first)

@@ -10,7 +10,7 @@ enum {
 	RVP_LOOK_EVERY_EVENTS = 2048,   /* or made so many calls */
 };
 
-/* Emits ANCHOR, SNAPSHOT and OWN_COST; always. */
+/* Emits ANCHOR, SNAPSHOT and OWN_COST, and EVENT_COST if an event was timed; always. */
 void rvp_snapshot(struct rvp_thread *thread);
 
 /* After a flush: an anchor, and a snapshot if 10 ms have gone by since the last one of the process. */

@@ -95,6 +95,8 @@ struct rvp_process {
 	enum rvp_mode mode;
 	uint64_t sample_bytes, threshold_bytes, page_bytes;
 	uint32_t clock; /* enum rvp_clock */
+	uint64_t cost_timed_count, cost_timed_ticks, cpu_ns; /* of the last EVENT_COST; 0: none */
+	uint64_t cost_stamp;
 
 	struct rvp_counters counters;  /* exact: the entry's and the slots' */
 	uint64_t loss[RVP_LOSS_COUNT]; /* by reason; the reader's findings included */

@@ -133,6 +133,17 @@ static void take_machine(struct scan *scan, const struct rvp_record_MACHINE *rec
 	scan->process->cpu = rvp_arena_copy(scan->arena, record->cpu);
 }
 
+/* Logs have it in any order of threads. */
+static void take_event_cost(struct rvp_process *process, const struct rvp_record_EVENT_COST *record)
+{
+	if (record->stamp < process->cost_stamp)
+		return;
+	process->cost_stamp = record->stamp;
+	process->cost_timed_count = record->timed_count;
+	process->cost_timed_ticks = record->timed_ticks;
+	process->cpu_ns = record->cpu_ns;
+}
+
 static void take_module_load(struct scan *scan, const struct rvp_record_MODULE_LOAD *record)
 {
 	struct rvp_module *module = ITEM_AFTER(scan, modules, module_count, module_room);
@@ -275,6 +286,7 @@ static void take_definition(struct scan *scan, const struct rvp_record *record)
 		take_thread(scan, record->THREAD_NAME.tid, record->THREAD_NAME.stamp,
 			    record->THREAD_NAME.name);
 		break;
+	case RVP_EVENT_COST: take_event_cost(scan->process, &record->EVENT_COST); break;
 	case RVP_NODE: take_node(scan, &record->NODE); break;
 	case RVP_CODE: take_code(scan, &record->CODE); break;
 	case RVP_PYTHON_NODE: take_python_node(scan, &record->PYTHON_NODE); break;

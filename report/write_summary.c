@@ -5,6 +5,7 @@
 #include "report/latency.h"
 #include "report/attribution.h"
 #include "report/category_totals.h"
+#include "report/cost.h"
 #include "report/json_writer.h"
 #include "report/rows.h"
 
@@ -314,6 +315,7 @@ static void write_cost(struct writer *writer)
 	const struct rvp_counters *counters = &writer->answer->totals.counters;
 	struct rvp_json *json = &writer->json;
 	uint64_t own_bytes = 0, log_bytes = 0;
+	double percent;
 
 	for (size_t i = 0; i < writer->run->process_count; i++) {
 		own_bytes += writer->run->processes[i].own_bytes;
@@ -326,6 +328,8 @@ static void write_cost(struct writer *writer)
 	if (own_bytes)
 		rvp_json_number(json, "own_bytes", own_bytes);
 	rvp_json_number(json, "log_bytes", log_bytes);
+	if (rvp_cost_percent(writer->run, &percent))
+		rvp_json_decimal(json, "estimated_overhead_percent", percent, 2);
 	rvp_json_close(json, '}');
 }
 

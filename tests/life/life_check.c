@@ -8,7 +8,8 @@
  * limit, a sandbox) records may be fewer, by no more than the losses that are counted, and some must be
  * counted; (L4) torn, missing and broken chunks: none;
  *   (L5) in sampled mode the last OWN_COST of a process that came to its last hook says as many recorded
- * blocks as its records leave live. Prints the sums, so that a script can hold summary.json against them.
+ * blocks as its records leave live; (L6) one event in 1,021 was timed. Prints the sums, so that a script can
+ * hold summary.json against them.
  *
  * With --no-shadow, for programs without a count of their own, records are held against the counters, and
  * (L4).
@@ -99,6 +100,19 @@ static void check_own_cost(const struct shadow_record *record, const struct ledg
 	      live + beside);
 }
 
+/* One alloc or free in 1,021 of each thread is timed; of a realloc only its alloc, of handlers none. */
+static void check_event_cost(const struct shadow_record *record, const struct ledger_process *process)
+{
+	const struct rvp_counters *counters = &process->counters;
+	uint64_t most = (counters->alloc_count + counters->free_count) / 1021;
+	bool must = process->thread_count == 1 && process->events.exits && !process->lost_records &&
+		    !process->loss[RVP_LOSS_REENTRANT] && !process->is_fork;
+
+	check(record, "timed events", must ? counters->alloc_count / 1021 : 0, process->timed_count, most);
+	check(record, "ticks of timed events", process->timed_count > 1, process->timed_ticks,
+	      process->timed_count * 60000);
+}
+
 static void check_process(const struct ledger *ledger, const struct shadow_record *record, bool *taken)
 {
 	const struct ledger_process *process = shadow_process(ledger, record, taken);
@@ -112,6 +126,7 @@ static void check_process(const struct ledger *ledger, const struct shadow_recor
 	if (process->mode == RVP_MODE_FULL)
 		check_records(ledger, record, process);
 	check_own_cost(record, process);
+	check_event_cost(record, process);
 }
 
 static uint64_t counted_losses(const struct ledger *ledger)

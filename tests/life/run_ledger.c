@@ -114,6 +114,10 @@ static void read_chunk(struct ledger_process *process, const struct rvp_chunk *c
 		count_record(&thread->events, &record);
 		if (record.kind == RVP_OWN_COST)
 			note_own_cost(process, &record);
+		if (record.kind == RVP_EVENT_COST && record.EVENT_COST.timed_count >= process->timed_count) {
+			process->timed_count = record.EVENT_COST.timed_count;
+			process->timed_ticks = record.EVENT_COST.timed_ticks;
+		}
 	}
 	process->broken_chunks += decoder.broken;
 }

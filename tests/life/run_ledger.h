@@ -35,6 +35,7 @@ struct ledger_process {
 	/* OWN_COST records; what the last one says is in the table of recorded blocks; events stamped after
 	 * it. */
 	uint64_t own_cost_count, own_cost_stamp, recorded_blocks, late_events;
+	uint64_t timed_count, timed_ticks; /* of the last EVENT_COST */
 	uint64_t loss[RVP_LOSS_COUNT];
 	uint64_t lost_records; /* reasons that stand for whole records, and what the reader missed */
 	uint64_t torn_chunks, missing_chunks, broken_chunks, log_bytes;

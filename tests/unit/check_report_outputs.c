@@ -138,6 +138,30 @@ START_TEST(totals_of_summary)
 }
 END_TEST
 
+/* 3 events of 100 ns beside 1,000 ns of the program's own; a process that timed nothing is not in it. */
+START_TEST(overhead_is_what_the_timed_events_say)
+{
+	maker = maker_open();
+	struct maker_thread *thread = &maker_add(&maker, 100)->threads[0];
+	struct maker_thread *untimed = &maker_add(&maker, 101)->threads[0];
+
+	put_alloc(thread, 2000, 0x1000, 100);
+	put_alloc(thread, 3000, 0x2000, 50);
+	MAKE(thread, FREE, 0, .stamp = 4000, .address = 0x1000);
+	MAKE(thread, EVENT_COST, 0, .stamp = 6000, .timed_count = 2, .timed_ticks = 200, .cpu_ns = 1300);
+	MAKE(thread, EVENT_COST, 0, .stamp = 5000, .timed_count = 1, .timed_ticks = 150, .cpu_ns = 900);
+	put_alloc(untimed, 2000, 0x1000, 100);
+	maker_close(&maker);
+	finalize();
+	json_t *summary = json_of("summary.json");
+	json_t *percent = json_object_get(json_object_get(summary, "cost"), "estimated_overhead_percent");
+
+	ck_assert_double_eq_tol(json_real_value(percent), 30, 0.001);
+	json_decref(summary);
+	maker_remove(&maker);
+}
+END_TEST
+
 START_TEST(what_was_not_measured_is_absent)
 {
 	maker = maker_open();
@@ -152,6 +176,7 @@ START_TEST(what_was_not_measured_is_absent)
 	ck_assert_ptr_null(json_object_get(host, "cgroup"));
 	ck_assert_ptr_null(json_object_get(json_object_get(summary, "run"), "exit"));
 	ck_assert_ptr_null(json_object_get(summary, "kernels"));
+	ck_assert_ptr_null(json_object_get(json_object_get(summary, "cost"), "estimated_overhead_percent"));
 	ck_assert(json_is_true(json_object_get(json_object_get(summary, "run"), "complete")));
 	json_decref(summary);
 	maker_remove(&maker);
@@ -241,6 +266,7 @@ int main(void)
 	suite_add_tcase(suite, cases);
 	tcase_add_test(cases, rows_of_memory_csv);
 	tcase_add_test(cases, totals_of_summary);
+	tcase_add_test(cases, overhead_is_what_the_timed_events_say);
 	tcase_add_test(cases, what_was_not_measured_is_absent);
 	tcase_add_test(cases, trace_is_what_perfetto_takes);
 	tcase_add_test(cases, a_long_trace_is_cut_and_says_so);
