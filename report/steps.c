@@ -344,7 +344,7 @@ static bool listen(const struct rvp_run *run, struct rvp_said *said)
 /* The detected steps' spans: what came before the first is the load. */
 static bool detect(const struct rvp_run *run, struct rvp_steps *steps)
 {
-	if (!rvp_steps_detect(run, steps, steps->texts))
+	if (!rvp_steps_detect(run, steps))
 		return false;
 	if (!steps->count)
 		return true;

@@ -1,11 +1,417 @@
 /* SPDX-License-Identifier: MIT */
-/* steps_detect.c: see steps_detect.h. */
+/* steps_detect.c: see steps_detect.h.
+ *
+ * A program's loops nest as its functions do. So the call paths are gone down from the root: at each function
+ * the words (places in it that allocations came by) are looked at as a sequence, and the first function where
+ * that is a loop (steps_loop.c) has the outermost one; the layers of a model are turns of a function further
+ * down. Two places that call the same function (they share a place inside it: a prefill and a decode) are
+ * gone down together.
+ *
+ * A loop is the program's steps when it goes on to the end of what the thread did (nine tenths: a loop that
+ * reads a vocabulary ends when the model is loaded), takes a tenth of its time or more, and its turns are
+ * more than a few small blocks (a server's requests, a parser's lines). Else there are none, with the reason.
+ *
+ * What came before by another way, but through the same function or by a loop alike, are steps too: the
+ * prefill.
+ */
 #include "report/steps_detect.h"
 
-bool rvp_steps_detect(const struct rvp_run *run, struct rvp_steps *steps, struct rvp_arena *texts)
+#include "report/steps_events.h"
+#include "report/steps_loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_TURNS = 8, LEAST_EARLIER_TURNS = 3, LEAST_EVENTS = 3, LEAST_STEP_BYTES = 4096 };
+
+struct descent {
+	const struct rvp_step_events *events;
+	struct rvp_step_loop loop; /* count 0: none was found */
+	struct rvp_step_loop earlier;
+	const char *why_none;
+	uint32_t *list; /* of the function with the loop, for what came earlier */
+	size_t list_count;
+	uint32_t depth;
+	bool no_memory;
+};
+
+static uint64_t last_ns(const struct rvp_step_events *events)
 {
-	(void)run;
-	(void)texts;
-	steps->why_none = "the program told of no step";
+	const struct rvp_step_event *last = &events->events[events->count - 1];
+
+	return last->ns + last->quiet_ns;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Allocations and bytes of the median turn. */
+static void median_turn(const struct rvp_step_events *events, const struct rvp_step_loop *loop,
+			uint64_t *values, uint64_t *count, uint64_t *bytes)
+{
+	for (size_t i = 0; i < loop->count; i++)
+		values[i] = (i + 1 < loop->count ? loop->begins[i + 1] : loop->end + 1) - loop->begins[i];
+	qsort(values, loop->count, sizeof *values, compare_numbers);
+	*count = values[loop->count / 2];
+	for (size_t i = 0; i < loop->count; i++) {
+		size_t end = i + 1 < loop->count ? loop->begins[i + 1] : loop->end + 1;
+
+		values[i] = 0;
+		for (size_t k = loop->begins[i]; k < end; k++)
+			values[i] += events->events[k].bytes;
+	}
+	qsort(values, loop->count, sizeof *values, compare_numbers);
+	*bytes = values[loop->count / 2];
+}
+
+/* "" if the loop can be the program's steps. */
+static const char *why_not(const struct rvp_step_events *events, const struct rvp_step_loop *loop)
+{
+	uint64_t begin = events->events[0].ns, all = last_ns(events) - begin, count, bytes;
+	uint64_t first = events->events[loop->begins[0]].ns, last = events->events[loop->end].ns;
+	uint64_t *values = malloc(loop->count * sizeof *values);
+
+	if (!values)
+		return "there was too little memory to look";
+	median_turn(events, loop, values, &count, &bytes);
+	free(values);
+	if ((last - begin) * 10 < all * 9)
+		return "what repeats ends long before the program does";
+	if ((last - first) * 10 < all)
+		return "what repeats takes less than a tenth of the time";
+	if (count < LEAST_EVENTS || bytes < LEAST_STEP_BYTES)
+		return "what repeats is too small to be a step";
+	return "";
+}
+
+/* ---- down the call paths ---- */
+
+/* A place in the function, with the place in the function that it calls. */
+struct way {
+	uint64_t word, inner; /* inner: 0: it allocates itself */
+	uint64_t ns;          /* time until the next allocation, of all its events */
+	uint32_t group;
+};
+
+struct ways {
+	struct way *all;
+	size_t count, mask; /* open addressing */
+};
+
+static uint64_t word_at(const struct rvp_step_events *events, uint32_t event, uint32_t depth)
+{
+	const struct rvp_step_path *path = &events->paths[events->events[event].path];
+
+	return depth < path->depth ? events->words[path->first + depth] : 0;
+}
+
+static struct way *way_of(struct ways *ways, uint64_t word, uint64_t inner)
+{
+	size_t at = ((word * 31 + inner) * 0x9e3779b97f4a7c15u >> 20) & ways->mask;
+
+	while (ways->all[at].word && (ways->all[at].word != word || ways->all[at].inner != inner))
+		at = (at + 1) & ways->mask;
+	return &ways->all[at];
+}
+
+static bool widen_ways(struct ways *ways)
+{
+	struct ways wider = {.mask = ways->mask ? ways->mask * 2 + 1 : 255, .count = ways->count};
+
+	wider.all = calloc(wider.mask + 1, sizeof *wider.all);
+	if (!wider.all)
+		return false;
+	for (size_t i = 0; ways->mask && i <= ways->mask; i++)
+		if (ways->all[i].word)
+			*way_of(&wider, ways->all[i].word, ways->all[i].inner) = ways->all[i];
+	free(ways->all);
+	*ways = wider;
 	return true;
+}
+
+static bool find_ways(const struct rvp_step_events *events, const uint32_t *list, size_t count,
+		      uint32_t depth, struct ways *ways)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t word = word_at(events, list[i], depth);
+		struct way *way;
+
+		if (ways->count * 2 >= ways->mask && !widen_ways(ways))
+			return false;
+		way = way_of(ways, word, word_at(events, list[i], depth + 1));
+		ways->count += !way->word;
+		way->word = word;
+		way->inner = word_at(events, list[i], depth + 1);
+		way->ns += (i + 1 < count ? events->events[list[i + 1]].ns : last_ns(events)) -
+			   events->events[list[i]].ns;
+	}
+	return true;
+}
+
+static void rename_group(struct ways *ways, uint32_t from, uint32_t to)
+{
+	for (size_t i = 0; i <= ways->mask; i++)
+		if (ways->all[i].word && ways->all[i].group == from)
+			ways->all[i].group = to;
+}
+
+/* Ways of one word, and ways that share a place further in, are one group. Few ways: squares do. */
+static void group_ways(struct ways *ways)
+{
+	uint32_t next = 1;
+
+	for (size_t i = 0; i <= ways->mask; i++)
+		if (ways->all[i].word)
+			ways->all[i].group = next++;
+	for (size_t i = 0; i <= ways->mask; i++)
+		for (size_t k = i + 1; ways->all[i].word && k <= ways->mask; k++) {
+			const struct way *a = &ways->all[i], *b = &ways->all[k];
+
+			if (b->word && a->group != b->group &&
+			    (a->word == b->word || (a->inner && a->inner == b->inner)))
+				rename_group(ways, b->group, a->group);
+		}
+}
+
+/* The group with the most time that was not taken yet; 0: none has a tenth of it. */
+static uint32_t next_group(struct ways *ways, uint64_t all_ns)
+{
+	uint32_t best = 0;
+	uint64_t best_ns = 0;
+
+	for (size_t i = 0; i <= ways->mask; i++) {
+		uint64_t ns = 0;
+
+		if (!ways->all[i].word || !ways->all[i].group)
+			continue;
+		for (size_t k = 0; k <= ways->mask; k++)
+			if (ways->all[k].word && ways->all[k].group == ways->all[i].group)
+				ns += ways->all[k].ns;
+		if (ns > best_ns || !best) {
+			best_ns = ns;
+			best = ways->all[i].group;
+		}
+	}
+	return best_ns * 10 >= all_ns ? best : 0;
+}
+
+static void descend(struct descent *descent, const uint32_t *list, size_t count, uint32_t depth);
+
+static void descend_group(struct descent *descent, struct ways *ways, uint32_t group, const uint32_t *list,
+			  size_t count, uint32_t depth)
+{
+	uint32_t *inner = malloc((count + 1) * sizeof *inner);
+	size_t kept = 0;
+
+	if (!inner) {
+		descent->no_memory = true;
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		uint64_t word = word_at(descent->events, list[i], depth),
+			 further = word_at(descent->events, list[i], depth + 1);
+
+		if (further && way_of(ways, word, further)->group == group)
+			inner[kept++] = list[i];
+	}
+	rename_group(ways, group, 0);
+	if (kept >= LEAST_TURNS)
+		descend(descent, inner, kept, depth + 1);
+	free(inner);
+}
+
+static void keep(struct descent *descent, const uint32_t *list, size_t count, uint32_t depth,
+		 struct rvp_step_loop *loop)
+{
+	descent->loop = *loop;
+	descent->depth = depth;
+	descent->list = malloc((count + 1) * sizeof *list);
+	descent->no_memory |= !descent->list;
+	if (descent->list)
+		memcpy(descent->list, list, count * sizeof *list);
+	descent->list_count = count;
+}
+
+/* True: the function has a loop, or there is no memory: go no further. */
+static bool look_here(struct descent *descent, const uint32_t *list, size_t count, uint32_t depth)
+{
+	struct rvp_step_loop loop;
+	const char *why;
+
+	if (!rvp_step_loop_find(descent->events, list, count, depth, LEAST_TURNS, &loop)) {
+		descent->no_memory = true;
+		return true;
+	}
+	if (!loop.count)
+		return false;
+	why = why_not(descent->events, &loop);
+	if (!*why) {
+		keep(descent, list, count, depth, &loop);
+		return true;
+	}
+	free(loop.begins);
+	descent->why_none = why;
+	return false;
+}
+
+static void descend(struct descent *descent, const uint32_t *list, size_t count, uint32_t depth)
+{
+	const struct rvp_step_events *events = descent->events;
+	uint64_t all_ns = last_ns(events) - events->events[0].ns;
+	struct ways ways = {0};
+	uint32_t group;
+
+	if (depth + 1 >= RVP_STEP_DEPTH_MAX || look_here(descent, list, count, depth))
+		return;
+	if (!find_ways(events, list, count, depth, &ways))
+		descent->no_memory = true;
+	else if (ways.count <= 4096)
+		for (group_ways(&ways);
+		     !descent->loop.count && !descent->no_memory && (group = next_group(&ways, all_ns));)
+			descend_group(descent, &ways, group, list, count, depth);
+	free(ways.all);
+}
+
+/* ---- what came before ---- */
+
+/* Whether the path goes, by another place of the function, into one that the loop goes into too. */
+static bool calls_the_same(const struct descent *descent, const struct ways *ways, uint32_t event)
+{
+	uint64_t word = word_at(descent->events, event, descent->depth),
+		 inner = word_at(descent->events, event, descent->depth + 1);
+
+	for (size_t i = 0; inner && i <= ways->mask; i++)
+		if (ways->all[i].word && ways->all[i].word != word && ways->all[i].inner == inner)
+			return true;
+	return false;
+}
+
+/* The first step may be joined by a prefill that is one call: all that goes into a function of the loop. */
+static bool find_earlier_call(struct descent *descent, size_t before)
+{
+	struct ways ways = {0};
+	size_t i;
+
+	if (!find_ways(descent->events, descent->list + before, descent->list_count - before, descent->depth,
+		       &ways)) {
+		free(ways.all);
+		return false;
+	}
+	for (i = 0; i < before && !calls_the_same(descent, &ways, descent->list[i]); i++)
+		;
+	free(ways.all);
+	if (i == before)
+		return true;
+	descent->earlier.begins = malloc(sizeof *descent->earlier.begins);
+	if (!descent->earlier.begins)
+		return false;
+	descent->earlier.begins[0] = descent->list[i];
+	descent->earlier.count = 1;
+	descent->earlier.end = descent->list[before - 1];
+	return true;
+}
+
+/* Turns of about as many allocations are the same loop, compiled twice. */
+static bool is_alike(const struct rvp_step_events *events, const struct rvp_step_loop *a,
+		     const struct rvp_step_loop *b)
+{
+	size_t most = a->count > b->count ? a->count : b->count;
+	uint64_t *values = malloc(most * sizeof *values), counts[2], bytes[2];
+
+	if (!values)
+		return false;
+	median_turn(events, a, values, &counts[0], &bytes[0]);
+	median_turn(events, b, values, &counts[1], &bytes[1]);
+	free(values);
+	return counts[0] * 5 >= counts[1] * 4 && counts[1] * 5 >= counts[0] * 4 && bytes[0] * 2 >= bytes[1] &&
+	       bytes[1] * 2 >= bytes[0];
+}
+
+static bool find_earlier(struct descent *descent)
+{
+	size_t before = 0;
+
+	while (before < descent->list_count && descent->list[before] < descent->loop.begins[0])
+		before++;
+	if (!rvp_step_loop_find(descent->events, descent->list, before, descent->depth, LEAST_EARLIER_TURNS,
+				&descent->earlier))
+		return false;
+	if (descent->earlier.count && is_alike(descent->events, &descent->earlier, &descent->loop))
+		return true;
+	free(descent->earlier.begins);
+	descent->earlier = (struct rvp_step_loop){0};
+	return find_earlier_call(descent, before);
+}
+
+/* ---- the steps ---- */
+
+static void put_steps(const struct descent *descent, const struct rvp_step_loop *loop, uint32_t phase,
+		      struct rvp_steps *steps)
+{
+	const struct rvp_step_events *events = descent->events;
+
+	for (size_t i = 0; i < loop->count; i++) {
+		size_t last = i + 1 < loop->count ? loop->begins[i + 1] - 1 : loop->end;
+
+		steps->steps[steps->count++] =
+		    (struct rvp_step){.begin_ns = events->events[loop->begins[i]].ns,
+				      .end_ns = events->events[last].ns + events->events[last].quiet_ns,
+				      .process = events->process,
+				      .tid = events->tid,
+				      .phase = phase,
+				      .name = ""};
+	}
+}
+
+static bool take_loop(struct descent *descent, struct rvp_steps *steps)
+{
+	if (!find_earlier(descent))
+		return false;
+	steps->steps = calloc(descent->loop.count + descent->earlier.count, sizeof *steps->steps);
+	if (!steps->steps)
+		return false;
+	put_steps(descent, &descent->earlier, RVP_STEP_PHASE_PREFILL, steps);
+	put_steps(descent, &descent->loop, RVP_STEP_PHASE_NONE, steps);
+	steps->source = "detected";
+	steps->confidence = 0.9 * descent->loop.score;
+	return true;
+}
+
+static bool look(const struct rvp_step_events *events, struct rvp_steps *steps)
+{
+	struct descent descent = {.events = events, .why_none = "no loop shows in what is allocated"};
+	uint32_t *list = malloc((events->count + 1) * sizeof *list);
+	size_t count = 0;
+	bool is_good;
+
+	for (uint32_t i = 0; list && i < events->count; i++)
+		if (events->paths[events->events[i].path].depth)
+			list[count++] = i;
+	if (list && count >= LEAST_TURNS)
+		descend(&descent, list, count, 0);
+	is_good = list && !descent.no_memory && (!descent.loop.count || take_loop(&descent, steps));
+	if (is_good && !steps->count)
+		steps->why_none = descent.why_none;
+	free(list);
+	free(descent.list);
+	free(descent.loop.begins);
+	free(descent.earlier.begins);
+	return is_good;
+}
+
+bool rvp_steps_detect(const struct rvp_run *run, struct rvp_steps *steps)
+{
+	struct rvp_step_events events;
+	bool is_good = rvp_step_events_gather(run, &events);
+
+	if (is_good && *events.why_none)
+		steps->why_none = events.why_none;
+	else if (is_good)
+		is_good = look(&events, steps);
+	rvp_step_events_free(&events);
+	return is_good;
 }

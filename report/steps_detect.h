@@ -3,10 +3,9 @@
 #ifndef RVP_REPORT_STEPS_DETECT_H
 #define RVP_REPORT_STEPS_DETECT_H
 
-#include "report/arena.h"
 #include "report/steps.h"
 
 /* Fills in steps, source, confidence and why_none; not the spans. False only without memory. */
-bool rvp_steps_detect(const struct rvp_run *run, struct rvp_steps *steps, struct rvp_arena *texts);
+bool rvp_steps_detect(const struct rvp_run *run, struct rvp_steps *steps);
 
 #endif
