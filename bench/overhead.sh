@@ -8,7 +8,8 @@
 #   memory our own: RSS with us less RSS without, against 16 MiB + 1 % of the heap + 80 KiB a live thread
 # Usage: overhead.sh LIBRARY OVERHEAD_PAIRS [ROUNDS [micro|real|memory ..]]   prints Markdown
 #   PAIRS (default 1000000): how many pairs a run of micro makes
-#   ROWS (default "json gcc sqlite torch"): which programs of real
+#   ROWS (default "json gcc sqlite torch pairs threads blocks paths import"): which rows of real and memory
+holder_source=$(dirname "$(realpath "$0")")/../tests/e2e/own_memory.c
 library=$(realpath "$1") pairs_program=$(realpath "$2") rounds=${3:-5}
 [ -f "$library" ] && [ -x "$pairs_program" ] || {
 	echo "usage: overhead.sh LIBRARY OVERHEAD_PAIRS [ROUNDS [micro|real|memory ..]]" >&2
@@ -107,7 +108,7 @@ make_unit() {
 	echo 'unsigned get(void) { return t; }'
 }
 wanted() { # row, its program
-	case " ${ROWS:-json gcc sqlite torch} " in *" $1 "*) command -v "$2" >/dev/null ;; *) false ;; esac
+	case " ${ROWS:-json gcc sqlite torch pairs threads blocks paths import} " in *" $1 "*) command -v "$2" >/dev/null ;; *) false ;; esac
 }
 real() {
 	header "seconds"
@@ -137,16 +138,38 @@ for _ in range(200):
 }
 
 memory() {
-	printf '\n| peak RSS, MiB | bare | ours, default | ours, full | bar of our own |\n| --- | --- | --- | --- | --- |\n'
-	for threads in 1 16; do
-		printf '| pairs, %s threads |' $threads
-		for variant in bare sampled full; do
-			kib=$(peak "$variant" "$pairs_program" $threads 10 16 200000)
-			printf ' %s |' "$(awk -v k="$kib" 'BEGIN { printf "%.1f", k / 1024 }')"
-			clean
-		done
-		awk -v t=$threads 'BEGIN { printf " %.1f |\n", 16 + 80 * t / 1024 }'
+	printf '\n| RSS, MiB | bare | ours, default | ours, full | bar of our own |\n| --- | --- | --- | --- | --- |\n'
+	wanted pairs "$pairs_program" && memory_row "pairs, 1 thread" 1 0 peak "$pairs_program" 1 10 16 200000 &&
+		memory_row "pairs, 16 threads" 16 0 peak "$pairs_program" 16 10 16 200000
+	gcc -O2 -pthread -fno-omit-frame-pointer -fno-optimize-sibling-calls -o holder "$holder_source" 2>/dev/null
+	wanted threads ./holder && memory_row "64 threads" 64 0 printed ./holder 64 64000 100 64000
+	wanted blocks ./holder && memory_row "300,000 blocks of 1 KiB" 1 293 printed ./holder 1 300000 1024 0 &&
+		memory_row "40,000 blocks of 16 KiB" 1 625 printed ./holder 1 40000 16384 0
+	wanted paths ./holder && memory_row "1,000,000 call paths" 2 0 printed ./holder 2 0 0 1000000
+	python=$(command -v /usr/bin/python3 || command -v python3)
+	wanted import "$python" && "$python" -c 'import torch' 2>/dev/null &&
+		memory_row "import torch" 1 110 peak "$python" -c 'import torch' &&
+		memory_row "import torch, without pages of files" 1 110 printed "$python" -c '
+import torch
+print(sum(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(("RssAnon", "RssShmem"))))'
+	return 0
+}
+# A row: MiB bare and with us, and what may be ours. `how` is peak or printed.
+memory_row() { # title, threads, heap MiB, how, words..
+	printf '| %s |' "$1"
+	bar=$(awk -v t="$2" -v h="$3" 'BEGIN { printf "%.1f", 16 + h / 100 + 80 * t / 1024 }')
+	how=$4
+	shift 4
+	for variant in bare sampled full; do
+		kib=$("$how" "$variant" "$@")
+		printf ' %s |' "$(awk -v k="$kib" 'BEGIN { printf "%.1f", k / 1024 }')"
+		clean
 	done
+	printf ' %s |\n' "$bar"
+}
+# KiB that the words print of themselves under a variant.
+printed() { # variant, words..
+	as "$@" 2>/dev/null
 }
 # Peak RSS in KiB of the words under a variant.
 peak() { # variant, words..

@@ -37,8 +37,8 @@ static bool emit_node(struct rvp_thread *thread, uint32_t number, uint32_t paren
 	return true;
 }
 
-/* The last table: 2 MiB, 163,840 paths. `import torch` makes 2.2 million and seldom comes back to one: so many places
- * as these are enough to give but 1 in 10,000 of them a second number. */
+/* The last table: 2 MiB, 163,840 paths. `import torch` makes 2.2 million and seldom comes back to one: so
+ * many places as these are enough to give but 1 in 10,000 of them a second number. */
 static struct rvp_path_tree tree = {.emit = emit_node, .last_sets = 1 << 14};
 static _Atomic uint64_t epoch = 1;
 

@@ -311,6 +311,7 @@ START_TEST(a_very_deep_path_is_whole)
 		thread.frames[i] = 16 * (uint64_t)i + 16;
 	number = rvp_path_memo_number(&memo, &tree, &thread, RVP_FRAMES_MAX, 0);
 	ck_assert_uint_eq(emitted, RVP_FRAMES_MAX);
+	ck_assert_uint_eq(memo.depth, RVP_MEMO_STEPS);
 	ck_assert_uint_eq(rvp_path_memo_number(&memo, &tree, &thread, RVP_FRAMES_MAX, 0), number);
 	ck_assert_uint_eq(emitted, RVP_FRAMES_MAX);
 	thread.frames[0]++;
