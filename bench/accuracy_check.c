@@ -191,22 +191,31 @@ static double tracked_at_peak(void)
 	return sum;
 }
 
-/* The kinds of evidence of a category, each with its share. */
+/* The kinds of evidence of a category (of a sum: of all its parts), each with its share. */
 static void print_evidence(const char *quantity)
 {
-	char category[NAME_BYTES];
-	json_t *evidence, *bytes;
+	char words[NAME_BYTES * 2], *rest = NULL;
+	json_t *sums = json_object(), *bytes;
 	const char *name;
-	double sum = 0;
+	double all = 0;
 	int printed = 0;
 
-	snprintf(category, sizeof category, "%.*s", (int)strcspn(quantity, "/+"), quantity);
-	evidence = json_object_get(json_object_get(categories, category), "evidence");
-	json_object_foreach(evidence, name, bytes) sum += json_number_value(bytes);
-	json_object_foreach(evidence, name, bytes) if (json_number_value(bytes) > 0)
-	    printf("%s%s %.0f %%", printed++ ? ", " : "", name, 100 * json_number_value(bytes) / sum);
+	snprintf(words, sizeof words, "%s", quantity);
+	for (char *word = strtok_r(words, "+", &rest); word; word = strtok_r(NULL, "+", &rest)) {
+		word[strcspn(word, "/")] = '\0';
+		json_object_foreach(json_object_get(json_object_get(categories, word), "evidence"), name,
+				    bytes)
+		{
+			all += json_number_value(bytes);
+			json_object_set_new(sums, name,
+					    json_real(number(sums, name) + json_number_value(bytes)));
+		}
+	}
+	json_object_foreach(sums, name, bytes) if (json_number_value(bytes) > 0)
+	    printf("%s%s %.0f %%", printed++ ? ", " : "", name, 100 * json_number_value(bytes) / all);
 	if (!printed)
 		printf("-");
+	json_decref(sums);
 }
 
 /* ---- rows ---- */
@@ -498,6 +507,17 @@ static void print_confusion(void)
 			give(&truth[i], &ours[j], i, j);
 }
 
+/* Figures of a log with holes prove nothing. */
+static void check_whole(void)
+{
+	double lost = number(json_object_get(summary, "lost"), "records");
+	char text[64];
+
+	snprintf(text, sizeof text, "%.0f", lost);
+	if (lost > 0)
+		row_of_words("records lost", "0", text, "none", false);
+}
+
 int main(int argc, char **argv)
 {
 	json_error_t error;
@@ -510,6 +530,7 @@ int main(int argc, char **argv)
 	categories = json_object_get(json_object_get(summary, "host"), "categories");
 	if (!json_is_object(categories))
 		die("no categories in", argv[5]);
+	check_whole();
 	check_bars(argv[1], argv[2]);
 	print_confusion();
 	json_decref(summary);
