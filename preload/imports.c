@@ -39,6 +39,7 @@ struct image {
 	const uint32_t *hash; /* DT_GNU_HASH; NULL: it has none */
 	const struct dl_phdr_info *info;
 	bool wants_operators, wants_functions;
+	rvp_front_of *front_of; /* NULL: the two sorts of names above */
 };
 
 static _Atomic uint64_t seen_adds;
@@ -143,6 +144,8 @@ static void *front_for(const struct image *image, uintptr_t held, const char *na
 {
 	void *front = image->wants_operators ? rvp_operators_front(name) : NULL;
 
+	if (image->front_of)
+		return image->front_of(name);
 	if (front || !image->wants_functions || !rvp_functions_known(name))
 		return front;
 	return rvp_functions_front(name, real_behind(image, held, name));
@@ -199,34 +202,54 @@ static bool may_name_functions(const struct image *image)
 	return false;
 }
 
-static void look_at(const struct dl_phdr_info *info)
+/* False: there is nothing in it to redirect. */
+static bool read_image(struct image *image, const struct dl_phdr_info *info)
 {
-	struct image image = {.bias = info->dlpi_addr, .info = info};
 	const ElfW(Dyn) *dynamic = NULL;
 
-	if (holds(info, rvp_real.allocator_low) || holds(info, (uintptr_t)look_at))
-		return;
+	*image = (struct image){.bias = info->dlpi_addr, .info = info};
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
 
 		if (header->p_type == PT_DYNAMIC)
 			dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + header->p_vaddr);
 		if (header->p_type == PT_GNU_RELRO) {
-			image.relro_low = info->dlpi_addr + header->p_vaddr;
-			image.relro_high = image.relro_low + header->p_memsz;
+			image->relro_low = info->dlpi_addr + header->p_vaddr;
+			image->relro_high = image->relro_low + header->p_memsz;
 		}
 	}
 	if (!dynamic)
+		return false;
+	read_dynamic(image, dynamic);
+	return image->symbols && image->strings;
+}
+
+static void redirect_all(const struct image *image)
+{
+	for (int i = 0; i < 2; i++)
+		redirect(image, image->tables[i], image->counts[i]);
+}
+
+void rvp_imports_redirect(const struct dl_phdr_info *info, rvp_front_of *front_of)
+{
+	struct image image;
+
+	if (!read_image(&image, info))
 		return;
-	read_dynamic(&image, dynamic);
-	if (!image.symbols || !image.strings)
+	image.front_of = front_of;
+	redirect_all(&image);
+}
+
+static void look_at(const struct dl_phdr_info *info)
+{
+	struct image image;
+
+	if (holds(info, rvp_real.allocator_low) || holds(info, (uintptr_t)look_at) || !read_image(&image, info))
 		return;
 	image.wants_operators = rvp_operators_are_beside_malloc();
 	image.wants_functions = may_name_functions(&image);
-	if (!image.wants_operators && !image.wants_functions)
-		return;
-	for (int i = 0; i < 2; i++)
-		redirect(&image, image.tables[i], image.counts[i]);
+	if (image.wants_operators || image.wants_functions)
+		redirect_all(&image);
 }
 
 static int visit(struct dl_phdr_info *info, size_t size, void *adds)

@@ -4,6 +4,7 @@
 
 #include "preload/elf_image.h"
 #include "preload/emit.h"
+#include "preload/framework.h"
 #include "preload/own.h"
 #include "preload/process.h"
 #include "preload/python_frames.h"
@@ -176,6 +177,7 @@ static void meet(struct rvp_thread *thread, const struct rvp_object *object, str
 	if (emit_load(thread, object, number))
 		atomic_store_explicit(&module->is_emitted, 1, memory_order_release);
 	rvp_python_meet(object);
+	rvp_framework_meet(thread, object);
 }
 
 /* The object's module; one that was unloaded without our being told, and has left its place to this, is told

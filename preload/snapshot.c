@@ -2,6 +2,7 @@
 /* snapshot.c: see snapshot.h. One read of /proc/self/statm takes two microseconds; at most every 10 ms. */
 #include "preload/snapshot.h"
 
+#include "preload/adapter.h"
 #include "preload/blocks.h"
 #include "preload/cost.h"
 #include "preload/descriptor.h"
@@ -95,6 +96,7 @@ void rvp_snapshot_look(struct rvp_thread *thread)
 	thread->moved_bytes = 0;
 	thread->events_left = RVP_LOOK_EVERY_EVENTS;
 	rvp_imports_refresh();
+	rvp_adapter_look();
 	if (rvp_process.buffers && is_due())
 		rvp_snapshot(thread);
 }

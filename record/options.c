@@ -147,6 +147,15 @@ static bool read_NO_FOLLOW(struct rvp_options *options, struct part value)
 	options->follow = !no;
 	return true;
 }
+static bool read_NO_ADAPTERS(struct rvp_options *options, struct part value)
+{
+	bool no;
+
+	if (!read_flag(&no, value))
+		return false;
+	options->adapters = !no;
+	return true;
+}
 static bool read_MAX_LOG(struct rvp_options *options, struct part value)
 {
 	uint64_t bytes;
@@ -346,7 +355,7 @@ bool rvp_options_set(struct rvp_options *options, const char *name, size_t name_
 void rvp_options_defaults(struct rvp_options *options)
 {
 	memset(options, 0, sizeof *options);
-	options->python = options->follow = options->finalize = true;
+	options->python = options->follow = options->finalize = options->adapters = true;
 	options->exit_wait_s = 10;
 	options->max_log_bytes = 1ull << 30;
 }

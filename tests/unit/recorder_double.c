@@ -3,6 +3,7 @@
 
 #include "preload/own.h"
 #include "preload/emit.h"
+#include "preload/framework.h"
 #include "preload/process.h"
 #include "record/decode.h"
 
@@ -148,6 +149,12 @@ static void find_stack(struct rvp_thread *thread)
 	pthread_attr_destroy(&attributes);
 	thread->stack_low = (uint64_t)low;
 	thread->stack_high = (uint64_t)low + bytes;
+}
+
+/* Frameworks are no concern of a walk. */
+void rvp_framework_meet(struct rvp_thread *thread, const struct rvp_object *object)
+{
+	(void)thread, (void)object;
 }
 
 struct rvp_thread *double_thread(void)
