@@ -184,14 +184,14 @@ static void make_runs_that_weigh(struct search *search, const uint32_t *of)
 /* ---- one anchor ---- */
 
 struct range {
-	size_t first, last; /* runs of the anchor */
-	size_t turns;
+	size_t first, half, last; /* runs of the anchor */
+	size_t turns, half_turns; /* from first, from half */
 };
 
 /* The last WINDOW_RUNS runs up to the anchor's last. */
 static struct range range_of(const struct search *search, uint32_t anchor)
 {
-	struct range range = {0, search->run_count - 1, 0};
+	struct range range = {.last = search->run_count - 1};
 
 	while (search->runs[range.last].word != anchor)
 		range.last--;
@@ -200,6 +200,8 @@ static struct range range_of(const struct search *search, uint32_t anchor)
 		range.first++;
 	for (size_t i = range.first; i < range.last; i++)
 		range.turns += search->runs[i].word == anchor;
+	for (range.half = range.last; range.half_turns < (range.turns + 1) / 2;)
+		range.half_turns += search->runs[--range.half].word == anchor;
 	return range;
 }
 
@@ -213,6 +215,7 @@ static void end_turn(struct search *search, const uint32_t *touched, size_t coun
 	}
 }
 
+/* What is usual is seen in the later half: the first turn may be a batch of many. */
 static void count_totals(struct search *search, const struct range *range)
 {
 	for (size_t i = 0; i < search->word_count; i++) {
@@ -221,11 +224,11 @@ static void count_totals(struct search *search, const struct range *range)
 		word->total = word->in_turn = word->matches = 0;
 		word->is_regular = false;
 	}
-	for (size_t i = range->first; i < range->last; i++)
+	for (size_t i = range->half; i < range->last; i++)
 		search->words[search->runs[i].word].total++;
 	for (size_t i = 0; i < search->word_count; i++)
 		search->words[i].per_turn =
-		    (uint32_t)lround((double)search->words[i].total / (double)range->turns);
+		    (uint32_t)lround((double)search->words[i].total / (double)range->half_turns);
 }
 
 /* Fills in per_turn and is_regular of the words; the share of runs that are regular. */
@@ -253,7 +256,7 @@ static double regularity(struct search *search, uint32_t anchor, const struct ra
 		if (word->is_regular)
 			regular += word->total;
 	}
-	return (double)regular / (double)(range->last - range->first);
+	return (double)regular / (double)(range->last - range->half);
 }
 
 /* Whether what comes once a turn has its part of the bytes. */
