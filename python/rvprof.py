@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: MIT
+"""rvprof.py: a Python program tells the profiler what its memory is for, and where its steps are.
+
+    import rvprof
+
+    with rvprof.scope("kv_cache", "layer 3"):        # what this thread asks for in here
+        cache = numpy.empty(shape)
+    rvprof.tag(model.embedding, "weights", "embedding")  # what is at this address
+    for batch in batches:
+        rvprof.step()                                # a step, up to the next call
+        ...
+
+One file without dependencies, for Python 3.8 and later: copy it, or put its folder on the path. The program runs with
+and without rvprof; without it every call does nothing.
+
+Categories: weights kv_cache activation temp gradient optimizer workspace comm graph context input runtime allocator
+file stack code unknown; a sub-kind may follow a slash ("weights/copy"). None: only a name. Any other word is kept and
+shown, and classifies nothing.
+
+Scopes, operators and step marks are of the calling thread; those of asyncio tasks that take turns on one thread do not
+nest, so a scope must not hold an await, and can't decorate a coroutine.
+"""
+import enum
+import functools
+import inspect
+
+__all__ = ["active", "scope", "scope_begin", "scope_end", "op", "op_begin", "op_end", "tag", "step", "step_begin",
+           "step_end", "label", "snapshot", "metric", "get", "profile", "schedule", "ProfilerAction"]
+
+_PYTHON = 2  # enum rvprof_source
+_NEXT, _BEGIN, _END = 0, 1, 2  # enum rvprof_step_kind
+_NO_STEP = b"failed"  # name of the end of what was no step
+_PHASES = {None: 0, "load": 1, "warmup": 2, "prefill": 3, "decode": 4, "forward": 5, "backward": 6, "update": 7}
+
+
+def _find_api():
+    """The functions of librvprof.so's table (include/rvprof.h); None without the profiler in this process."""
+    try:
+        import ctypes
+
+        text, number, word, size = ctypes.c_char_p, ctypes.c_int, ctypes.c_uint64, ctypes.c_size_t
+        # Called with the interpreter's lock held: each takes tens of nanoseconds, and none calls back.
+        kinds = [
+            ("active", ctypes.PYFUNCTYPE(number)),
+            ("scope_begin", ctypes.PYFUNCTYPE(None, number, text, text)),
+            ("scope_end", ctypes.PYFUNCTYPE(None, number)),
+            ("op_begin", ctypes.PYFUNCTYPE(None, number, text, text, text)),
+            ("op_end", ctypes.PYFUNCTYPE(None, number)),
+            ("range_begin", ctypes.PYFUNCTYPE(None, number, word, text, text)),
+            ("range_end", ctypes.PYFUNCTYPE(None, number, word)),
+            ("tag", ctypes.PYFUNCTYPE(None, number, ctypes.c_void_p, size, text, text)),
+            ("step", ctypes.PYFUNCTYPE(None, number, number, number, word, word, text)),
+            ("label", ctypes.PYFUNCTYPE(None, number, text)),
+            ("snapshot", ctypes.PYFUNCTYPE(None, text)),
+            ("metric", ctypes.PYFUNCTYPE(None, text, ctypes.c_double)),
+        ]
+
+        class Table(ctypes.Structure):
+            _fields_ = [("version", ctypes.c_uint32), ("bytes", ctypes.c_uint32)] + [
+                (name, ctypes.c_void_p) for name, _ in kinds]
+
+        table = Table.in_dll(ctypes.CDLL(None), "rvprof_api_1")
+        if table.version != 1 or table.bytes < ctypes.sizeof(Table):
+            return None
+        return {name: kind(getattr(table, name)) for name, kind in kinds}
+    except (ImportError, OSError, ValueError, TypeError, AttributeError):
+        return None
+
+
+_api = _find_api()
+
+
+def _text(value):
+    if value is None or isinstance(value, bytes):
+        return value
+    return str(value).encode("utf-8", "replace")
+
+
+def active():
+    """True while this process is being recorded."""
+    return _api is not None and _api["active"]() != 0
+
+
+def scope_begin(category, name=None):
+    """What this thread asks for is of `category`, up to scope_end(). Scopes nest."""
+    if _api:
+        _api["scope_begin"](_PYTHON, _text(category), _text(name))
+
+
+def scope_end():
+    if _api:
+        _api["scope_end"](_PYTHON)
+
+
+def op_begin(name, category=None, args=None):
+    """An operator, up to op_end()."""
+    if _api:
+        _api["op_begin"](_PYTHON, _text(name), _text(category), _text(args))
+
+
+def op_end():
+    if _api:
+        _api["op_end"](_PYTHON)
+
+
+class _Around:
+    """Something that begins and ends: for `with`, and as a decorator of a function."""
+
+    def __call__(self, function):
+        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function) or \
+                inspect.isasyncgenfunction(function):
+            raise TypeError("%s: a coroutine or generator gives up its thread in the middle; put the scope into it"
+                            % getattr(function, "__qualname__", function))
+
+        @functools.wraps(function)
+        def inside(*args, **kwargs):
+            with self:
+                return function(*args, **kwargs)
+
+        return inside
+
+    def __exit__(self, *_):
+        self._end()
+        return False
+
+
+class scope(_Around):
+    """scope(category, name): for `with`, and as a decorator."""
+
+    def __init__(self, category=None, name=None):
+        self._category, self._name = _text(category), _text(name)
+
+    def __enter__(self):
+        scope_begin(self._category, self._name)
+        return self
+
+    def _end(self):
+        scope_end()
+
+
+class op(_Around):
+    """op(name, category, args): for `with`, and as a decorator."""
+
+    def __init__(self, name, category=None, args=None):
+        self._name, self._category, self._args = _text(name), _text(category), _text(args)
+
+    def __enter__(self):
+        op_begin(self._name, self._category, self._args)
+        return self
+
+    def _end(self):
+        op_end()
+
+
+def _buffer(thing):
+    """Address and bytes of what has the buffer protocol, read-only things too."""
+    import ctypes
+
+    class View(ctypes.Structure):  # as far as it is looked at; the rest is room
+        _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.c_void_p), ("len", ctypes.c_ssize_t),
+                    ("rest", ctypes.c_char * 128)]
+
+    view = View()
+    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(thing), ctypes.byref(view), 0)
+    try:
+        return view.buf or 0, view.len
+    finally:
+        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(view))
+
+
+def _storage(thing):
+    """Address and bytes of a tensor's storage."""
+    storage = thing.untyped_storage() if hasattr(thing, "untyped_storage") else thing.storage()
+    if hasattr(storage, "nbytes"):
+        size = storage.nbytes() if callable(storage.nbytes) else storage.nbytes
+    else:
+        size = storage.size() * storage.element_size()
+    return storage.data_ptr(), size
+
+
+def _place(thing):
+    """Where a thing's memory is: (address, bytes); bytes 0: the whole block. None: nowhere."""
+    if isinstance(thing, int):
+        return thing, 0
+    if hasattr(thing, "untyped_storage") or (hasattr(thing, "data_ptr") and hasattr(thing, "storage")):
+        return _storage(thing)
+    if hasattr(thing, "data_ptr"):
+        return thing.data_ptr(), 0
+    interface = getattr(thing, "__array_interface__", None)
+    if interface:
+        while getattr(getattr(thing, "base", None), "__array_interface__", None):
+            thing = thing.base  # a view: the array that has the memory
+        return thing.__array_interface__["data"][0], getattr(thing, "nbytes", 0)
+    return _buffer(thing)
+
+
+def tag(thing, category, name=None, bytes=0):
+    """What the memory of `thing` is for: a tensor (all of its storage), an array, anything with the buffer protocol, an
+    address (`bytes` from there; 0: the whole block), or a list, tuple or dict of these. One without memory, or whose
+    memory can't be found, is passed over: this never raises on account of `thing`."""
+    if not _api:
+        return
+    if isinstance(thing, dict):
+        thing = list(thing.values())
+    if isinstance(thing, (list, tuple)):
+        for one in thing:
+            tag(one, category, name)
+        return
+    try:
+        address, size = _place(thing)
+    except Exception:  # whatever a strange tensor class raises
+        return
+    if address and 0 < address < 1 << 64:
+        _api["tag"](_PYTHON, address, bytes or size, _text(category), _text(name))
+
+
+def _step(kind, name, seq_len, tokens, phase):
+    if _api:
+        _api["step"](_PYTHON, kind, _PHASES.get(phase, 0), max(0, int(seq_len or 0)), max(0, int(tokens or 0)),
+                     _text(name))
+
+
+def step(name=None, seq_len=0, tokens=0, phase=None):
+    """A step begins here and lasts to the next call, or to the end. N calls, N steps. seq_len: tokens attended to."""
+    _step(_NEXT, name, seq_len, tokens, phase)
+
+
+def step_begin(name=None, seq_len=0, tokens=0, phase=None):
+    """A step up to step_end()."""
+    _step(_BEGIN, name, seq_len, tokens, phase)
+
+
+def step_end():
+    _step(_END, None, 0, 0, None)
+
+
+def label(text):
+    """A name for this moment."""
+    if _api:
+        _api["label"](_PYTHON, _text(text))
+
+
+def snapshot(text):
+    """The process's memory of this moment, under a name."""
+    if _api:
+        _api["snapshot"](_text(text))
+
+
+def metric(name, value):
+    """A figure of the program's own: loss, accuracy, tokens a second."""
+    if _api:
+        _api["metric"](_text(name), float(value))
+
+
+def _tool():
+    """The `rvprof` command: beside the library, or on PATH."""
+    import os
+    import shutil
+
+    for word in os.environ.get("LD_PRELOAD", "").replace(" ", ":").split(":"):
+        if os.path.basename(word).startswith("librvprof.so"):
+            for place in ("../bin/rvprof", "../../bin/rvprof", "../../../bin/rvprof", "../tools/rvprof"):
+                tool = os.path.join(os.path.dirname(word), place)
+                if os.access(tool, os.X_OK):
+                    return tool
+    return shutil.which("rvprof")
+
+
+def get():
+    """What the run has so far, as a dict: summary.json of now. {} without the profiler. It runs the `rvprof` command,
+    and reads all that was recorded: not for a loop."""
+    if not active():
+        return {}
+    import json
+    import os
+    import subprocess
+
+    folder, tool = os.environ.get("RVPROF_RUN_DIR"), _tool()
+    if not folder or not tool:
+        return {}
+    environment = dict(os.environ, RVPROF_DISABLE="1")
+    done = subprocess.run([tool, "report", "--json", folder], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, env=environment, check=False)
+    try:
+        return json.loads(done.stdout.decode("utf-8", "replace"))
+    except ValueError:
+        return {}
+
+
+class ProfilerAction(enum.Enum):
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+
+
+def schedule(wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
+    """Which steps are of interest, as torch.profiler's schedule says it: a function from a step's number to an action.
+    `skip_first` steps are passed over, then come cycles of `wait`, `warmup` and `active` steps, the last active one of
+    each RECORD_AND_SAVE; `repeat` cycles, 0: no end. With skip_first_wait the first cycle has no `wait`."""
+    if min(wait, warmup, repeat, skip_first) < 0 or active < 1:
+        raise ValueError("schedule: wait, warmup, repeat and skip_first are 0 or more, active is 1 or more")
+
+    def action(step_number):
+        if step_number < 0:
+            raise ValueError("schedule: a step's number is 0 or more")
+        if step_number < skip_first:
+            return ProfilerAction.NONE
+        number = step_number - skip_first + (wait if skip_first_wait else 0)
+        cycle = wait + warmup + active
+        if repeat > 0 and number // cycle >= repeat:
+            return ProfilerAction.NONE
+        number %= cycle
+        if number < wait:
+            return ProfilerAction.NONE
+        if number < wait + warmup:
+            return ProfilerAction.WARMUP
+        return ProfilerAction.RECORD if number < cycle - 1 else ProfilerAction.RECORD_AND_SAVE
+
+    return action
+
+
+class profile:
+    """Steps, and windows of steps, of a loop:
+
+        with rvprof.profile(schedule=rvprof.schedule(wait=1, warmup=1, active=3)) as profiler:
+            for batch in batches:
+                work(batch)
+                profiler.step()
+
+    A step is from the start, or from step(), to the next step(). The profiler records all of the run: a window does not
+    switch it on, it is marked, by the labels "profile N begins" and "profile N ends". `on_trace_ready` is called with
+    this object at the end of each window. Without a schedule all is one window. A run too short for its schedule has a
+    label that says so. Other keywords, those of torch.profiler among them, are taken and change nothing."""
+
+    def __init__(self, schedule=None, on_trace_ready=None, **_others):
+        self._action_of = schedule or (lambda number: ProfilerAction.RECORD)
+        self._has_schedule = schedule is not None
+        self._ready = on_trace_ready
+        self._windows = 0
+        self._is_on = False
+        self.step_num = 0
+        self.current_action = ProfilerAction.NONE
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        return False
+
+    def _open(self):
+        self._windows += 1
+        label("profile %d begins" % self._windows)
+
+    def _close(self):
+        label("profile %d ends" % self._windows)
+        if self._ready:
+            self._ready(self)
+
+    @staticmethod
+    def _records(action):
+        return action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
+
+    def _turn(self, action):
+        """From the present action to that of the next step; RECORD_AND_SAVE ends its window whatever follows."""
+        if self._records(self.current_action) and (
+                self.current_action is ProfilerAction.RECORD_AND_SAVE or not self._records(action)):
+            self._close()
+            self.current_action = ProfilerAction.NONE
+        if self._records(action) and not self._records(self.current_action):
+            self._open()
+        self.current_action = action
+
+    def _step_begins(self):
+        step_begin("ProfilerStep#%d" % self.step_num)
+
+    def start(self):
+        if self._is_on:
+            return
+        self._is_on = True
+        self._turn(self._action_of(self.step_num))
+        self._step_begins()
+
+    def step(self):
+        if not self._is_on:
+            return
+        step_end()
+        self.step_num += 1
+        self._turn(self._action_of(self.step_num))
+        self._step_begins()
+
+    def stop(self):
+        """What comes after the last step() is no step of the loop: N calls of step(), N steps."""
+        if not self._is_on:
+            return
+        self._is_on = False
+        _step(_END, _NO_STEP, 0, 0, None)
+        self._turn(ProfilerAction.NONE)
+        if self._has_schedule and not self._windows:
+            label("profile: %d steps, none of them of interest to the schedule" % self.step_num)
+
+    def get(self):
+        return get()

@@ -1,0 +1,135 @@
+#!/bin/sh
+# run.sh: programs that say by rvprof.h, rvprof.py and NVTX what their memory is for, with the profiler and without.
+# Usage: run.sh CASE TOOL LIBRARY FOLDER_OF_PROGRAMS [PYTHON SOURCES]
+case=$1 tool=$(realpath "$2") library=$(realpath "$3") programs=$(realpath "$4") python=$5 here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/rvprof-api.XXXXXX") || exit 2
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+cd "$scratch" || exit 2
+unset LD_PRELOAD RVPROF_OPTIONS RVPROF_MODE RVPROF_OUTPUT RVPROF_FINALIZE RVPROF_RUN_DIR NVTX_INJECTION64_PATH
+bad=0
+check() { # what, a command that succeeds
+	what=$1
+	shift
+	if "$@"; then
+		echo "ok $what"
+	else
+		echo "not ok $what"
+		bad=1
+	fi
+}
+recorded() { # folder, program and its words: under the profiler, outputs later
+	folder=$1
+	shift
+	RVPROF_MODE=full RVPROF_FINALIZE=0 RVPROF_OUTPUT=$scratch/$folder LD_PRELOAD=$library "$@"
+}
+# The marks of a run as text, in the order of each thread, without numbers that differ from run to run.
+told() {
+	"$tool" dump "$1" | sed -n 's/.* \(scope\|tag\|step\|mark\) stamp=[0-9]* \(.*\)/\1 \2/p' |
+		sed 's/address=0x[0-9a-f]*[1-9a-f][0-9a-f]*/address=it/'
+}
+has() { # folder, count, line
+	found=$(told "$1" | grep -cxF "$3")
+	[ "$found" = "$2" ] || { echo "    $found times and not $2: $3" && false; }
+}
+# Highest live bytes of a category: a program's own objects of a few bytes may be in it too.
+category() { # folder, category, bytes, evidence or nothing
+	row=$(sed -n "s/.*\"$2\": \({\"at_peak_bytes\".*\)/\1/p" "$1/summary.json" | sed 's/"evidence": {\([^}]*\)}.*/\1/')
+	most=$(echo "$row" | sed -n 's/.*"max_bytes": \([0-9]*\).*/\1/p')
+	[ "${most:-0}" -ge "$3" ] && [ "$most" -le $(($3 + 1024)) ] && echo "$row" | grep -q "\"$4\|^[^\"]*$4" && return
+	echo "    $1: $2 is not $3 bytes by $4: $row" && false
+}
+lost() { # folder, reason, count
+	grep -q "\"$2\": $3\>" "$1/summary.json" || { echo "    not lost by $2: $3" && false; }
+}
+
+case $case in
+c)
+	"$programs/marks" >without 2>&1
+	recorded run "$programs/marks" >with 2>&1
+	check 'the program sees nothing of it' [ "$(sed s/active.1/active\ 0/ with)" = "$(cat without)" ]
+	check 'active says so' grep -qx 'active 1' with
+	check 'finalized' "$tool" finalize run
+	check 'a scope' has run 1 'scope kind=0 source=0 category="weights" name="w" args=""'
+	check 'a tag' has run 1 'tag address=it bytes=204800 source=0 category="kv_cache" name="layer 0"'
+	check 'a scope of a block' has run 1 'scope kind=0 source=0 category="" name="nested" args=""'
+	check 'an operator' has run 1 'scope kind=2 source=0 category="temp" name="matmul" args="T<2x3xf32>"'
+	check 'its end' has run 2 'scope kind=3 source=0 category="" name="" args=""'
+	check 'a step' has run 1 'step kind=1 source=0 phase=0 seq_len=11 tokens=0 name="decode"'
+	check 'its end' has run 3 'step kind=2 source=0 phase=0 seq_len=0 tokens=0 name=""'
+	check 'a label' has run 1 'mark kind=0 value=0 label="here"'
+	check 'of a handler' has run 1 'mark kind=0 value=0 label="in a handler"'
+	check 'a metric' has run 1 'mark kind=3 value=4607092346807469998 label="accuracy"'
+	check 'of a child' has run 1 'mark kind=3 value=4612811918334230528 label="child"'
+	check 'a text is cut' has run 1 "scope kind=2 source=0 category=\"\" name=\"$(printf '%01024d' 0 | tr 0 x)\" args=\"\""
+	check 'and that is counted' lost run text_cut 1
+	check 'an end of nothing is counted' lost run unbalanced_scope 1
+	check 'weights by scope' category run weights 409600 scope
+	check 'kv_cache by tag' category run kv_cache 204800 tag
+	check 'gradient by the scope of a thread' category run gradient 307200 scope
+	check 'temp by operator' category run temp 122880 ''
+	check 'optimizer by the scope of a child' category run optimizer 256000 scope
+	check 'three steps' [ "$(wc -l <run/latency.csv)" = 4 ]
+	;;
+c++)
+	check 'without the profiler' [ "$("$programs/next_step" "$programs/part.so")" = steps ]
+	check 'with it' [ "$(recorded run "$programs/next_step" "$programs/part.so")" = steps ]
+	check 'finalized' "$tool" finalize run
+	check 'a library that was opened finds the profiler' has run 4 'scope kind=0 source=0 category="activation" name="of the library" args=""'
+	check 'N calls, N rows' [ "$(wc -l <run/latency.csv)" = 5 ]
+	check 'activation by scope' category run activation 512000 scope
+	check 'a scope ends where an exception leaves it' [ "$(told run | grep -c 'scope kind=0')" = "$(told run | grep -c 'scope kind=1')" ]
+	;;
+branch)
+	# A load, a test, a jump: nothing else runs without the profiler.
+	objdump -d --no-show-raw-insn "$programs/libone_branch.a" | sed -n '/<rvp_one_branch>:/,/^$/p' >code
+	awk '/\t(mov|cmp|test|endbr|lea|push|sub)/ { before++ } /\tj(e|ne)/ { print before; exit }' code >before
+	check 'one branch' [ "$(grep -c '	j[a-z]* ' code)" -le 2 ]
+	check 'nothing before it but a load and a test' [ "$(cat before)" -le 4 ]
+	sed -n '/rvp_one_branch/,/	j/p' code | grep -q call && bad=1 && echo 'not ok a call comes before the branch'
+	;;
+python)
+	"$python" "$here/marks.py" "$here/../../python" >without 2>&1
+	PYTHONMALLOC=malloc recorded run "$python" "$here/marks.py" "$here/../../python" >with 2>&1
+	check 'the program sees nothing of it' cmp without with
+	check 'without an error' [ "$(wc -l <without)" = 4 ]
+	check 'finalized' "$tool" finalize run
+	check 'a decorated function' has run 1 'scope kind=0 source=2 category="activation" name="decorated" args=""'
+	check 'an operator' has run 1 'scope kind=2 source=2 category="temp" name="matmul" args="T<2x3xf32>"'
+	check 'a tensor' has run 1 'tag address=it bytes=225280 source=2 category="kv_cache" name="layer 0"'
+	check 'a buffer' has run 1 'tag address=it bytes=163840 source=2 category="gradient" name="g"'
+	check 'what has no memory is passed over' [ "$(told run | grep -c 'name="nothing"')" = 0 ]
+	check 'a window begins' has run 1 'mark kind=0 value=0 label="profile 1 begins"'
+	check 'and ends' has run 1 'mark kind=0 value=0 label="profile 1 ends"'
+	check 'a metric' has run 1 'mark kind=3 value=4598175219545276416 label="loss"'
+	check 'kv_cache by tag' category run kv_cache 225281 tag
+	check 'activation by scope' category run activation 337921 scope
+	check 'weights by scope' category run weights 450561 scope
+	check 'six steps of the loop and one by hand' [ "$(wc -l <run/latency.csv)" = 8 ]
+	;;
+nvtx | nvtx-real)
+	client=$programs/$(echo "$case" | sed 's/nvtx$/nvtx_client/; s/-/_/')
+	"$client" >without 2>/dev/null
+	recorded run "$client" >with 2>/dev/null
+	check 'the program sees nothing of it' cmp without with
+	check 'finalized' "$tool" finalize run
+	check 'push' has run 1 'scope kind=0 source=1 category="" name="plain" args=""'
+	check 'a wide text' [ "$(told run | grep -c 'scope kind=0 source=1 category="" name="0x77c3af646520f09f9880" args=""\|name="wïde 😀"')" = 1 ]
+	check 'domain, string, category' has run 1 'scope kind=0 source=1 category="" name="a registered name" args="my.domain/attention"'
+	check 'a short event' has run 1 'scope kind=0 source=1 category="" name="" args="my.domain"'
+	check 'pop of a domain' has run 2 'scope kind=1 source=1 category="" name="" args="my.domain"'
+	check 'pop' has run 2 'scope kind=1 source=1 category="" name="" args=""'
+	check 'start' has run 1 'scope kind=4 source=1 category="" name="first" args="1"'
+	check 'end' has run 1 'scope kind=5 source=1 category="" name="" args="1"'
+	check 'a mark' has run 1 'mark kind=0 value=0 label="a mark"'
+	NVTX_INJECTION64_PATH=$programs/nvtx_tool.so "$client" >without 2>/dev/null
+	NVTX_INJECTION64_PATH=$programs/nvtx_tool.so recorded two "$client" >with 2>/dev/null
+	check 'the other tool hears the same, the program sees its answers' cmp without with
+	check 'it does hear something' grep -q 'tool push plain' with
+	check 'and so do we' has two 1 'scope kind=0 source=1 category="" name="a registered name" args="my.domain/attention"'
+	check 'by its numbers' has two 1 'scope kind=4 source=1 category="" name="first" args="4d"'
+	NVTX_INJECTION64_PATH=/nowhere recorded three "$client" >with 2>/dev/null
+	check 'a tool that is not there does no harm' has three 1 'scope kind=0 source=1 category="" name="plain" args=""'
+	;;
+esac
+exit $bad
