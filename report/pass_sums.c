@@ -119,7 +119,7 @@ static struct rvp_block *block_of(struct rvp_pass *pass, const struct rvp_block_
 
 	if (!block || block->birth_ns != key->birth_ns)
 		block = rvp_mapped_block(&pass->maps, key->process, key->address);
-	return block && block->birth_ns == key->birth_ns && block->split != RVP_NOT_COUNTED ? block : NULL;
+	return block && block->birth_ns == key->birth_ns ? block : NULL;
 }
 
 /* A block changes its purpose in the middle of its life. */
@@ -137,14 +137,18 @@ static void change(struct rvp_pass *pass, const struct rvp_recast *to)
 		pass->no_memory = true;
 		return;
 	}
-	struct rvp_site *old = &pass->sites->sites[block->split], *site = &pass->sites->sites[number];
+	/* NULL: a file's mapping that nobody spoke for until now. */
+	struct rvp_site *old = block->split != RVP_NOT_COUNTED ? &pass->sites->sites[block->split] : NULL;
+	struct rvp_site *site = &pass->sites->sites[number];
 
 	weight = rvp_weight_of(block, pass->run->processes[to->key.process].sample_bytes);
 	if (block->flags & RVP_BLOCK_MAPPED)
 		weight = (struct rvp_weight){.amount = {block->bytes, 1}};
-	rvp_pass_settle_peak(pass, old);
 	rvp_pass_settle_peak(pass, site);
-	rvp_pass_take_out(pass, old, &weight);
+	if (old) {
+		rvp_pass_settle_peak(pass, old);
+		rvp_pass_take_out(pass, old, &weight);
+	}
 	rvp_pass_enter(pass, site, &weight, to->ns);
 	if (!site->first_ns)
 		site->first_ns = site->last_ns = to->ns;
