@@ -157,8 +157,8 @@ START_TEST(sums_beyond_the_log_are_of_paths)
 	node(one, 1, 0, 0x400010);
 	node(one, 2, 0, 0x400010);
 	alloc(one, 1, 0);
-	maker_close(&maker);
 	snprintf(path, sizeof path, "%s/" RVP_FOLD_FILE, process->folder);
+	maker_close(&maker);
 	memset(&table, 0, sizeof table);
 	rvp_file_header_seal(&table.file, RVP_FOLD_MAGIC);
 	table.entry[0] = (struct rvp_fold){.alloc_count = 7, .alloc_bytes = 70};
