@@ -3,6 +3,8 @@
 need jq
 PATH=$(dirname "$E2E_TOOL"):$E2E_BUILD/examples:$PATH
 export PATH LIBRVPROF="$E2E_LIB"
+CPATH=$here/../../include PYTHONPATH=$here/../../python
+export CPATH PYTHONPATH
 pages=0
 for page in "$here"/../../docs/tutorials/*.md; do
 	name=$(basename "$page" .md)
