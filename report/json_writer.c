@@ -67,6 +67,12 @@ void rvp_json_decimal(struct rvp_json *json, const char *key, double value, int 
 	fprintf(json->out, "%.*f", decimals, isfinite(value) ? value : 0);
 }
 
+void rvp_json_figure(struct rvp_json *json, const char *key, double value)
+{
+	begin_item(json, key);
+	fprintf(json->out, "%.12g", isfinite(value) ? value : 0);
+}
+
 void rvp_json_bool(struct rvp_json *json, const char *key, bool value)
 {
 	begin_item(json, key);

@@ -22,6 +22,8 @@ void rvp_json_close(struct rvp_json *json, char bracket);                 /* '}'
 void rvp_json_number(struct rvp_json *json, const char *key, uint64_t value);
 void rvp_json_signed(struct rvp_json *json, const char *key, int64_t value);
 void rvp_json_decimal(struct rvp_json *json, const char *key, double value, int decimals);
+/* To 12 digits, whatever its size. */
+void rvp_json_figure(struct rvp_json *json, const char *key, double value);
 void rvp_json_bool(struct rvp_json *json, const char *key, bool value);
 void rvp_json_string(struct rvp_json *json, const char *key, const char *value);
 

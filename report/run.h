@@ -16,6 +16,7 @@
 #include "record/names.h"
 #include "record/schema.h"
 #include "record/status.h"
+#include "report/metrics.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -147,6 +148,8 @@ struct rvp_run {
 	/* From the watcher; has_child_end false without one. */
 	bool has_child_end;
 	uint64_t child_how, child_status, child_started_ns, watch_cost_ns;
+
+	struct rvp_metrics metrics; /* what the program said of itself */
 
 	struct rvp_run_source *source; /* the reader's own */
 };

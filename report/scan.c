@@ -254,6 +254,12 @@ static void take_anchor(struct scan *scan, uint64_t clock, const struct rvp_reco
 		scan->no_memory = true;
 }
 
+static void take_mark(struct scan *scan, const struct rvp_record_MARK *record)
+{
+	if (record->kind == RVP_MARK_METRIC && !rvp_metrics_take(&scan->run->metrics, scan->arena, record))
+		scan->no_memory = true;
+}
+
 /* An event that is also in a record is no longer deferred. */
 static void settle_deferred(struct scan *scan, const struct rvp_record *record)
 {
@@ -293,6 +299,7 @@ static void take_definition(struct scan *scan, const struct rvp_record *record)
 	case RVP_FILE: take_file(scan, &record->FILE); break;
 	case RVP_FORK: take_fork(scan, &record->FORK); break;
 	case RVP_ANCHOR: take_anchor(scan, scan->process->clock, &record->ANCHOR); break;
+	case RVP_MARK: take_mark(scan, &record->MARK); break;
 	case RVP_ALLOC:
 	case RVP_FREE:
 		if (scan->source->log.deferred_count)

@@ -365,6 +365,7 @@ void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_an
 	write_host(&writer);
 	rvp_latency_write_json(&writer.json, attribution ? rvp_attribution_steps(attribution)
 							 : &(struct rvp_steps){.source = "none"});
+	rvp_metrics_write_json(&run->metrics, &writer.json);
 	write_cost(&writer);
 	write_lost(&writer);
 	rvp_json_close(&writer.json, '}');

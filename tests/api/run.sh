@@ -69,6 +69,8 @@ c)
 	check 'gradient by the scope of a thread' category run gradient 307200 scope
 	check 'temp by operator' category run temp 122880 ''
 	check 'optimizer by the scope of a child' category run optimizer 256000 scope
+	check 'a figure of the program' grep -q '"accuracy": 0.99,' run/summary.json
+	check 'one of its child' grep -q '"child": 2.5' run/summary.json
 	check 'three steps' [ "$(wc -l <run/latency.csv)" = 4 ]
 	;;
 c++)
@@ -105,6 +107,7 @@ python)
 	check 'kv_cache by tag' category run kv_cache 225281 tag
 	check 'activation by scope' category run activation 337921 scope
 	check 'weights by scope' category run weights 450561 scope
+	check 'a figure of the program' grep -q '"loss": 0.25' run/summary.json
 	check 'six steps of the loop and one by hand' [ "$(wc -l <run/latency.csv)" = 8 ]
 	;;
 nvtx | nvtx-real)
