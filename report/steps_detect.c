@@ -27,7 +27,8 @@ enum { LEAST_TURNS = 8, LEAST_EARLIER_TURNS = 3, LEAST_EVENTS = 3, LEAST_STEP_BY
 /* Measured: sqlite, json, gcc between 1 and 11 us an allocation, decoders from 30 us on. A small matrix times
  * a vector (a hundred rows and columns) takes some 5 us, and a step has more of them than allocations. */
 enum { LEAST_NS_PER_ALLOC = 10000 };
-static const double LEAST_REGULAR_SHARE = 0.75;
+
+enum { LARGER_BYTES = 256, LAYER_BLOCKS = 65536, TURNS_LOOKED_AT = 128 };
 
 struct descent {
 	const struct rvp_step_events *events;
@@ -88,6 +89,7 @@ struct often {
 	uint64_t key;        /* of the path from that function on */
 	uint32_t path, same; /* same: the first path with this key: it has the numbers */
 	uint32_t total, per_turn, in_turn, matches;
+	uint32_t bytes, changes; /* of its last block; how often that was another than before */
 };
 
 static uint64_t key_from(const struct rvp_step_events *events, uint32_t path, uint32_t depth)
@@ -136,8 +138,13 @@ static struct often *often_of(const struct rvp_step_events *events, struct often
 
 static void match_turn(const struct rvp_step_events *events, size_t begin, size_t end, struct often *often)
 {
-	for (size_t i = begin; i < end; i++)
-		often_of(events, often, i)->in_turn++;
+	for (size_t i = begin; i < end; i++) {
+		struct often *path = often_of(events, often, i);
+
+		path->in_turn++;
+		path->changes += path->bytes != events->events[i].bytes;
+		path->bytes = events->events[i].bytes;
+	}
 	for (size_t i = begin; i < end; i++) {
 		struct often *path = often_of(events, often, i);
 
@@ -146,15 +153,13 @@ static void match_turn(const struct rvp_step_events *events, size_t begin, size_
 	}
 }
 
-/* The share of all allocations in turns that are by paths which come equally often in nearly each of them. */
-static double share_of_regular_paths(const struct rvp_step_events *events, const struct rvp_step_loop *loop,
-				     struct often *often)
+/* What is usual is seen in the later half: the first turn may be a batch of many. */
+static void count_turns(const struct rvp_step_events *events, const struct rvp_step_loop *loop,
+			struct often *often)
 {
 	size_t half = loop->count / 2;
 	uint32_t turns = (uint32_t)(loop->count - half);
-	uint64_t regular = 0;
 
-	/* What is usual is seen in the later half: the first turn may be a batch of many. */
 	for (size_t i = loop->begins[half]; i <= loop->end; i++)
 		often_of(events, often, i)->total++;
 	for (size_t i = 0; i < events->path_count; i++)
@@ -162,24 +167,72 @@ static double share_of_regular_paths(const struct rvp_step_events *events, const
 	for (size_t i = 0; i < loop->count; i++)
 		match_turn(events, loop->begins[i], i + 1 < loop->count ? loop->begins[i + 1] : loop->end + 1,
 			   often);
-	for (size_t i = 0; i < events->path_count; i++)
-		if (often[i].per_turn && often[i].matches * 100.0 >= 85.0 * (double)loop->count)
-			regular += often[i].total;
-	return (double)regular / (double)(loop->end + 1 - loop->begins[half]);
 }
 
-static bool paths_are_regular(const struct rvp_step_events *events, const struct rvp_step_loop *loop,
-			      uint32_t depth)
+static bool is_regular(const struct often *path, const struct rvp_step_loop *loop)
+{
+	return path->per_turn && path->matches * 100.0 >= 85.0 * (double)loop->count;
+}
+
+/* "" if the turns are made of the same, and of more than one of it: a model has layers. Where small blocks
+ * are not recorded, what marks a turn may be among them: only a block that has another size at each turn
+ * tells it from the layers. */
+static const char *why_not_alike(const struct rvp_step_events *events, const struct rvp_step_loop *loop,
+				 const struct often *often)
+{
+	uint64_t all = loop->end + 1 - loop->begins[loop->count / 2], regular = 0;
+	bool grows = false;
+
+	for (size_t i = 0; i < events->path_count; i++) {
+		if (!is_regular(&often[i], loop))
+			continue;
+		regular += often[i].total;
+		grows |= often[i].changes * 100.0 >= 85.0 * (double)loop->count * often[i].per_turn;
+	}
+	if (regular * 4 < all * 3)
+		return "what repeats is not alike from turn to turn";
+	if (events->is_sampled && !grows)
+		return "in sampled mode the loop does not show which of its turns are steps";
+	return "";
+}
+
+static const char *look_at_paths(const struct rvp_step_events *events, const struct rvp_step_loop *loop,
+				 uint32_t depth)
 {
 	struct often *often = calloc(events->path_count, sizeof *often);
-	bool is_regular = false;
+	const char *why = "there was too little memory to look";
 
 	if (often) {
 		find_same(events, depth, often);
-		is_regular = share_of_regular_paths(events, loop, often) >= LEAST_REGULAR_SHARE;
+		count_turns(events, loop, often);
+		why = why_not_alike(events, loop, often);
 	}
 	free(often);
-	return is_regular;
+	return why;
+}
+
+/* Whether half of the larger blocks of a turn have the size of another one of it, in most of the turns that
+ * are looked at: a model has layers. */
+static bool has_layers(const struct rvp_step_events *events, const struct rvp_step_loop *loop,
+		       uint64_t *sizes, size_t room)
+{
+	size_t looked = 0, layered = 0;
+
+	for (size_t turn = loop->count / 2; turn + 1 < loop->count;
+	     turn += 1 + loop->count / TURNS_LOOKED_AT) {
+		size_t count = 0, twins = 0;
+
+		for (size_t i = loop->begins[turn]; i < loop->begins[turn + 1] && count < room; i++)
+			if (events->events[i].bytes >= LARGER_BYTES)
+				sizes[count++] = events->events[i].bytes;
+		qsort(sizes, count, sizeof *sizes, compare_numbers);
+		for (size_t i = 0; i < count; i++)
+			twins +=
+			    (i && sizes[i] == sizes[i - 1]) || (i + 1 < count && sizes[i] == sizes[i + 1]);
+		looked++;
+		layered += count && twins * 2 >= count;
+	}
+	return layered * 4 >= looked * 3;
 }
 
 /* "" if the loop can be the program's steps. */
@@ -188,12 +241,15 @@ static const char *why_not(const struct rvp_step_events *events, const struct rv
 {
 	uint64_t begin = events->events[0].ns, all = last_ns(events) - begin, count, bytes, ns;
 	uint64_t first = events->events[loop->begins[0]].ns, last = events->events[loop->end].ns;
-	uint64_t *values = malloc(loop->count * sizeof *values);
+	size_t room = loop->count > LAYER_BLOCKS ? loop->count : LAYER_BLOCKS;
+	uint64_t *values = malloc(room * sizeof *values);
+	bool is_layered;
 
 	if (!values)
 		return "there was too little memory to look";
 	median_turn(events, loop, values, &count, &bytes);
 	ns = median_ns(events, loop, values);
+	is_layered = has_layers(events, loop, values, room);
 	free(values);
 	if ((last - begin) * 10 < all * 9)
 		return "what repeats ends long before the program does";
@@ -203,9 +259,7 @@ static const char *why_not(const struct rvp_step_events *events, const struct rv
 		return "what repeats is too small to be a step";
 	if (ns < count * LEAST_NS_PER_ALLOC)
 		return "what repeats does little but allocate";
-	if (!paths_are_regular(events, loop, depth))
-		return "what repeats is not alike from turn to turn";
-	return "";
+	return is_layered ? look_at_paths(events, loop, depth) : "what repeats has no layers";
 }
 
 /* ---- down the call paths ---- */
@@ -398,72 +452,45 @@ static void descend(struct descent *descent, const uint32_t *list, size_t count,
 
 /* ---- what came before ---- */
 
-/* The places inside what `way` calls, which others call too: how many there are, and how many of them `other`
- * has by the place `by`. */
-static void compare_callees(const struct ways *ways, uint64_t word, const struct ways *others, uint64_t by,
-			    unsigned *count, unsigned *shared)
+/* The last `length` words of a path. */
+static uint64_t tail_of(const struct rvp_step_events *events, uint32_t path, uint32_t length)
 {
-	*count = *shared = 0;
-	for (size_t i = 0; i <= ways->mask; i++) {
-		const struct way *way = &ways->all[i];
+	uint32_t depth = events->paths[path].depth;
 
-		if (way->word != word || !way->inner)
-			continue;
-		++*count;
-		*shared += way_of(others, by, way->inner)->word != 0;
+	return length <= depth ? key_from(events, path, depth - length) : 0;
+}
+
+/* Marks the paths that end like the one of `event`, and counts the turns that have just one of them. */
+static size_t mark_tails(const struct descent *descent, uint32_t event, uint32_t length, bool *is_marked)
+{
+	const struct rvp_step_events *events = descent->events;
+	uint64_t tail = tail_of(events, events->events[event].path, length);
+	size_t once = 0;
+
+	for (uint32_t i = 0; i < events->path_count; i++)
+		is_marked[i] = tail_of(events, i, length) == tail;
+	for (size_t turn = 0; turn < descent->loop.count; turn++) {
+		size_t end = turn + 1 < descent->loop.count ? descent->loop.begins[turn + 1]
+							    : descent->loop.end + 1,
+		       count = 0;
+
+		for (size_t i = descent->loop.begins[turn]; i < end; i++)
+			count += is_marked[events->events[i].path];
+		once += count == 1;
 	}
+	return once;
 }
 
-/* Of the places that come earlier, one that calls a function of the loop from elsewhere; 0: there is none. A
- * function with fewer than three places that allocate is a helper that anybody may call. */
-static uint64_t same_call(const struct ways *ways, const struct ways *earlier)
+/* The shortest end of the path with which a turn begins that comes but once a turn. False: there is none. */
+static bool find_tail(const struct descent *descent, bool *is_marked)
 {
-	for (size_t i = 0; i <= ways->mask && earlier->mask; i++)
-		for (size_t k = 0; ways->all[i].word && k <= earlier->mask; k++) {
-			unsigned count, shared;
+	uint32_t event = descent->loop.begins[descent->loop.count / 2];
+	uint32_t depth = descent->events->paths[descent->events->events[event].path].depth;
 
-			if (!earlier->all[k].word || earlier->all[k].word == ways->all[i].word ||
-			    earlier->all[k].inner != ways->all[i].inner)
-				continue;
-			compare_callees(ways, ways->all[i].word, earlier, earlier->all[k].word, &count,
-					&shared);
-			if (count >= 3 && shared * 3 >= count * 2)
-				return earlier->all[k].word;
-		}
-	return 0;
-}
-
-static bool join_call(struct descent *descent, uint64_t word, size_t before)
-{
-	size_t first = 0, last = before - 1;
-
-	while (word_at(descent->events, descent->list[first], descent->depth) != word)
-		first++;
-	while (word_at(descent->events, descent->list[last], descent->depth) != word)
-		last--;
-	descent->earlier.begins = malloc(sizeof *descent->earlier.begins);
-	if (!descent->earlier.begins)
-		return false;
-	descent->earlier.begins[0] = descent->list[first];
-	descent->earlier.count = 1;
-	descent->earlier.end = descent->list[last];
-	return true;
-}
-
-/* A prefill that is one call of what the loop calls. */
-static bool find_earlier_call(struct descent *descent, size_t before)
-{
-	struct ways ways = {0}, earlier = {0};
-	uint64_t word = 0;
-	bool is_good = find_ways(descent->events, descent->list + before, descent->list_count - before,
-				 descent->depth, &ways) &&
-		       find_ways(descent->events, descent->list, before, descent->depth, &earlier);
-
-	if (is_good && ways.count <= 256 && earlier.count <= 256)
-		word = same_call(&ways, &earlier);
-	free(ways.all);
-	free(earlier.all);
-	return word ? join_call(descent, word, before) : is_good;
+	for (uint32_t length = 1; length <= depth - descent->depth; length++)
+		if (mark_tails(descent, event, length, is_marked) * 20 >= descent->loop.count * 19)
+			return true;
+	return false;
 }
 
 /* Turns of about as many allocations are the same loop, compiled twice. */
@@ -482,7 +509,29 @@ static bool is_alike(const struct rvp_step_events *events, const struct rvp_step
 	       bytes[1] * 2 >= bytes[0];
 }
 
-static bool find_earlier(struct descent *descent)
+/* The same function, come to by another way: a prefill. Earlier turns but the last must have about as many
+ * allocations; one alone may be a batch. */
+static bool find_earlier_turns(struct descent *descent)
+{
+	const struct rvp_step_events *events = descent->events;
+	bool *is_marked = calloc(events->path_count, sizeof *is_marked);
+	uint32_t before = descent->loop.begins[0], *begins = malloc((before + 1) * sizeof *begins);
+	size_t count = 0;
+	bool is_good = is_marked && begins;
+
+	if (is_good && find_tail(descent, is_marked))
+		for (uint32_t i = 0; i < before; i++)
+			if (is_marked[events->events[i].path])
+				begins[count++] = i;
+	free(is_marked);
+	descent->earlier = (struct rvp_step_loop){begins, count, before ? before - 1 : 0, 0};
+	if (count > 1 && !is_alike(events, &descent->earlier, &descent->loop))
+		descent->earlier.count = 0;
+	return is_good;
+}
+
+/* The same loop, compiled once more in the same function. */
+static bool find_earlier_loop(struct descent *descent)
 {
 	size_t before = 0;
 
@@ -491,11 +540,20 @@ static bool find_earlier(struct descent *descent)
 	if (!rvp_step_loop_find(descent->events, descent->list, before, descent->depth, LEAST_EARLIER_TURNS,
 				&descent->earlier))
 		return false;
-	if (descent->earlier.count && is_alike(descent->events, &descent->earlier, &descent->loop))
+	if (descent->earlier.count && !is_alike(descent->events, &descent->earlier, &descent->loop))
+		descent->earlier.count = 0;
+	return true;
+}
+
+static bool find_earlier(struct descent *descent)
+{
+	if (!find_earlier_turns(descent))
+		return false;
+	if (descent->earlier.count)
 		return true;
 	free(descent->earlier.begins);
 	descent->earlier = (struct rvp_step_loop){0};
-	return find_earlier_call(descent, before);
+	return find_earlier_loop(descent);
 }
 
 /* ---- the steps ---- */

@@ -212,7 +212,8 @@ static bool listen(const struct rvp_run *run, struct gathering *gathering)
 
 	if (!timeline)
 		return false;
-	while (!gathering->no_memory && rvp_timeline_next(timeline, &moment)) {
+	while (!gathering->no_memory && gathering->sites.count <= RVP_STEP_SITES_MAX &&
+	       rvp_timeline_next(timeline, &moment)) {
 		if (moment.kind != RVP_MOMENT_RECORD)
 			continue;
 		if (moment.record->kind == RVP_ALLOC && moment.tid == gathering->out->tid &&
@@ -332,6 +333,7 @@ bool rvp_step_events_gather(const struct rvp_run *run, struct rvp_step_events *o
 	} else if (is_good) {
 		out->process = thread->process;
 		out->tid = thread->tid;
+		out->is_sampled = run->processes[thread->process].mode != RVP_MODE_FULL;
 		is_good = gather(run, out, thread->python_count * 2 > thread->count);
 	}
 	free(census);

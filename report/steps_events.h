@@ -35,6 +35,7 @@ struct rvp_step_events {
 	uint64_t *words;
 	size_t path_count;
 	uint32_t process, tid;
+	bool is_sampled;      /* only blocks of threshold_bytes and more are here */
 	uint64_t least_bytes; /* smaller blocks were left out; 0: none were */
 	const char *why_none; /* "": they are good to look at */
 };
