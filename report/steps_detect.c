@@ -48,6 +48,15 @@ static uint64_t last_ns(const struct rvp_step_events *events)
 	return last->ns + last->quiet_ns;
 }
 
+/* Steps go on to the last tenth of what the thread did: a loop that reads a vocabulary ends when the model is
+ * loaded. */
+static uint64_t end_begins_ns(const struct rvp_step_events *events)
+{
+	uint64_t begin = events->events[0].ns;
+
+	return begin + (last_ns(events) - begin) / 10 * 9;
+}
+
 static int compare_numbers(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -239,7 +248,7 @@ static bool has_layers(const struct rvp_step_events *events, const struct rvp_st
 static const char *why_not(const struct rvp_step_events *events, const struct rvp_step_loop *loop,
 			   uint32_t depth)
 {
-	uint64_t begin = events->events[0].ns, all = last_ns(events) - begin, count, bytes, ns;
+	uint64_t all = last_ns(events) - events->events[0].ns, count, bytes, ns;
 	uint64_t first = events->events[loop->begins[0]].ns, last = events->events[loop->end].ns;
 	size_t room = loop->count > LAYER_BLOCKS ? loop->count : LAYER_BLOCKS;
 	uint64_t *values = malloc(room * sizeof *values);
@@ -251,8 +260,6 @@ static const char *why_not(const struct rvp_step_events *events, const struct rv
 	ns = median_ns(events, loop, values);
 	is_layered = has_layers(events, loop, values, room);
 	free(values);
-	if ((last - begin) * 10 < all * 9)
-		return "what repeats ends long before the program does";
 	if ((last - first) * 10 < all)
 		return "what repeats takes less than a tenth of the time";
 	if (count < LEAST_EVENTS || bytes < LEAST_STEP_BYTES)
@@ -416,7 +423,8 @@ static bool look_here(struct descent *descent, const uint32_t *list, size_t coun
 	struct rvp_step_loop loop;
 	const char *why;
 
-	if (!rvp_step_loop_find(descent->events, list, count, depth, LEAST_TURNS, &loop)) {
+	if (!rvp_step_loop_find(descent->events, list, count, depth, LEAST_TURNS,
+				end_begins_ns(descent->events), &loop)) {
 		descent->no_memory = true;
 		return true;
 	}
@@ -493,20 +501,20 @@ static bool find_tail(const struct descent *descent, bool *is_marked)
 	return false;
 }
 
-/* Turns of about as many allocations are the same loop, compiled twice. */
+/* Turns of about as many allocations. (Of bytes there may be far fewer: a cache that is copied was small
+ * then.) */
 static bool is_alike(const struct rvp_step_events *events, const struct rvp_step_loop *a,
 		     const struct rvp_step_loop *b)
 {
 	size_t most = a->count > b->count ? a->count : b->count;
-	uint64_t *values = malloc(most * sizeof *values), counts[2], bytes[2];
+	uint64_t *values = malloc(most * sizeof *values), counts[2], bytes;
 
 	if (!values)
 		return false;
-	median_turn(events, a, values, &counts[0], &bytes[0]);
-	median_turn(events, b, values, &counts[1], &bytes[1]);
+	median_turn(events, a, values, &counts[0], &bytes);
+	median_turn(events, b, values, &counts[1], &bytes);
 	free(values);
-	return counts[0] * 5 >= counts[1] * 4 && counts[1] * 5 >= counts[0] * 4 && bytes[0] * 2 >= bytes[1] &&
-	       bytes[1] * 2 >= bytes[0];
+	return counts[0] * 5 >= counts[1] * 4 && counts[1] * 5 >= counts[0] * 4;
 }
 
 /* The same function, come to by another way: a prefill. Earlier turns but the last must have about as many
@@ -538,7 +546,7 @@ static bool find_earlier_loop(struct descent *descent)
 	while (before < descent->list_count && descent->list[before] < descent->loop.begins[0])
 		before++;
 	if (!rvp_step_loop_find(descent->events, descent->list, before, descent->depth, LEAST_EARLIER_TURNS,
-				&descent->earlier))
+				0, &descent->earlier))
 		return false;
 	if (descent->earlier.count && !is_alike(descent->events, &descent->earlier, &descent->loop))
 		descent->earlier.count = 0;

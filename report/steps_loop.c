@@ -44,6 +44,7 @@ struct search {
 	const uint32_t *list;
 	size_t count;
 	uint32_t depth;
+	uint64_t after_ns; /* what comes for the last time before is no anchor */
 	struct run *runs;
 	size_t run_count;
 	struct word *words;
@@ -275,9 +276,14 @@ static bool once_words_weigh(const struct search *search)
 	return !more || once * 50 >= once + more;
 }
 
-static bool may_be_anchor(const struct word *word, size_t least)
+static bool may_be_anchor(const struct search *search, const struct word *word, size_t least)
 {
-	return word->run_count >= least && word->short_count * 5u >= (word->run_count - 1) * 4u;
+	const struct run *last;
+
+	if (word->run_count < least || word->short_count * 5u < (word->run_count - 1) * 4u)
+		return false;
+	last = &search->runs[word->last_run - 1];
+	return search->events->events[search->list[last->first]].ns >= search->after_ns;
 }
 
 /* The rarest possible anchors first. */
@@ -288,7 +294,7 @@ static size_t list_candidates(const struct search *search, size_t least, uint32_
 	for (uint32_t i = 0; i < search->word_count; i++) {
 		size_t at = count;
 
-		if (!may_be_anchor(&search->words[i], least))
+		if (!may_be_anchor(search, &search->words[i], least))
 			continue;
 		while (at && search->words[candidates[at - 1]].run_count > search->words[i].run_count)
 			at--;
@@ -355,9 +361,10 @@ static bool write_turns(struct search *search, uint32_t word, double score, stru
 }
 
 bool rvp_step_loop_find(const struct rvp_step_events *events, const uint32_t *list, size_t count,
-			uint32_t depth, size_t least, struct rvp_step_loop *loop)
+			uint32_t depth, size_t least, uint64_t after_ns, struct rvp_step_loop *loop)
 {
-	struct search search = {.events = events, .list = list, .count = count, .depth = depth};
+	struct search search = {
+	    .events = events, .list = list, .count = count, .depth = depth, .after_ns = after_ns};
 	uint32_t *of = malloc((count + 1) * sizeof *of), anchor = 0;
 	double score = 0;
 	bool is_good;

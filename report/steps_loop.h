@@ -14,8 +14,9 @@ struct rvp_step_loop {
 };
 
 /* `list`: numbers of events, ascending, whose path goes through one function at `depth` (their word is at
- * that place of their path). At least `least` turns. False only without memory. */
+ * that place of their path). At least `least` turns, the last of which begins at
+ * `after_ns` or later. False only without memory. */
 bool rvp_step_loop_find(const struct rvp_step_events *events, const uint32_t *list, size_t count,
-			uint32_t depth, size_t least, struct rvp_step_loop *loop);
+			uint32_t depth, size_t least, uint64_t after_ns, struct rvp_step_loop *loop);
 
 #endif
