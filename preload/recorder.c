@@ -9,6 +9,7 @@
  */
 #include "preload/recorder.h"
 
+#include "preload/aligned.h"
 #include "preload/blocks.h"
 #include "preload/cost.h"
 #include "preload/count.h"
@@ -57,9 +58,11 @@ static bool is_folded(void)
 }
 
 /* Which record the block gets; 0: none. */
-static enum rvp_kind wanted_record(struct rvp_thread *thread, uint64_t bytes)
+static enum rvp_kind wanted_record(struct rvp_thread *thread, uint64_t bytes, enum rvp_family family)
 {
 	if (is_full_mode() || bytes >= rvp_process.threshold_bytes)
+		return RVP_ALLOC;
+	if (rvp_family_is_aligned(family) && rvp_aligned_is_wanted(thread))
 		return RVP_ALLOC;
 	return rvp_sample_hits(thread, bytes, rvp_process.sample_bytes) ? RVP_SAMPLE : 0;
 }
@@ -148,7 +151,7 @@ void rvp_on_alloc(struct rvp_thread *thread, void *block, uint64_t bytes, enum r
 		  struct rvp_caller caller)
 {
 	uint64_t cost = rvp_cost_begin(thread);
-	enum rvp_kind kind = wanted_record(thread, bytes);
+	enum rvp_kind kind = wanted_record(thread, bytes, family);
 
 	count_alloc(bytes, rvp_real.malloc_usable_size(block));
 	if (kind)

@@ -36,6 +36,13 @@ struct rvp_fills {
 	struct rvp_filled places[RVP_FILLED_PLACES];
 };
 
+/* How often this thread asks with an alignment (aligned.h). */
+struct rvp_aligned {
+	uint64_t looked_ns; /* 0: never */
+	uint32_t left;      /* until the next look */
+	bool is_fast;
+};
+
 struct rvp_thread {
 	struct rvp_slot *slot; /* NULL: this thread has counters only (nothing to record yet, or no buffer) */
 	uint32_t slot_number;
@@ -47,6 +54,7 @@ struct rvp_thread {
 	int64_t sample_left;            /* bytes until the next sample */
 	uint64_t moved_bytes;           /* given out and back since the last look at the clock */
 	uint64_t events_left;           /* until the next look at the clock */
+	struct rvp_aligned aligned;
 	uint64_t cost_events;           /* since one was timed (cost.h) */
 	uint64_t frames[RVP_FRAMES_MAX]; /* scratch of the walk */
 	struct rvp_fills fills;
