@@ -24,7 +24,6 @@ enum { CANDIDATES = 24, WINDOW_RUNS = 1 << 18, NO_WORD = UINT32_MAX };
 struct run {
 	uint32_t word;
 	uint32_t first, last; /* in the list */
-	uint32_t least_death;
 };
 
 struct word {
@@ -123,28 +122,40 @@ static uint64_t bytes_of_all(const struct search *search)
 	return sum;
 }
 
-/* A word comes again, with allocation `number`: what of its last run died before? */
-static void meet_again(struct search *search, struct word *word, uint32_t number)
+/* Whether a block was gone before its word came again as allocation `number`. Given back right before that,
+ * it is gone too, unless the new one is larger: that is how a cache grows. */
+static bool was_gone(const struct rvp_step_event *block, const struct rvp_step_event *next, uint32_t number)
 {
+	return block->death < number || (block->death == number && next->bytes <= block->bytes);
+}
+
+static void meet_again(struct search *search, struct word *word, uint32_t at)
+{
+	const struct rvp_step_events *events = search->events;
+	uint32_t number = events->numbers[search->list[at]];
+	bool was_short = false;
 	const struct run *run;
 
 	if (!word->last_run)
 		return;
 	run = &search->runs[word->last_run - 1];
-	word->short_count += run->least_death < number;
 	for (uint32_t i = run->first; i <= run->last; i++) {
-		const struct rvp_step_event *event = &search->events->events[search->list[i]];
+		const struct rvp_step_event *block = &events->events[search->list[i]];
 
-		word->bytes += event->death < number ? event->bytes : 0;
+		if (!was_gone(block, &events->events[search->list[at]], number))
+			continue;
+		word->bytes += block->bytes;
+		was_short = true;
 	}
+	word->short_count += was_short;
 }
 
 static void begin_run(struct search *search, uint32_t word, uint32_t at)
 {
 	struct word *this = &search->words[word];
 
-	meet_again(search, this, search->events->numbers[search->list[at]]);
-	search->runs[search->run_count++] = (struct run){word, at, at, RVP_STEP_NEVER};
+	meet_again(search, this, at);
+	search->runs[search->run_count++] = (struct run){word, at, at};
 	this->last_run = (uint32_t)search->run_count;
 	this->run_count++;
 }
@@ -152,7 +163,6 @@ static void begin_run(struct search *search, uint32_t word, uint32_t at)
 static void make_runs(struct search *search, const uint32_t *of)
 {
 	for (uint32_t i = 0; i < search->count; i++) {
-		const struct rvp_step_event *event = &search->events->events[search->list[i]];
 		struct run *last = search->run_count ? &search->runs[search->run_count - 1] : NULL;
 
 		if (search->words[of[i]].is_left_out)
@@ -161,8 +171,6 @@ static void make_runs(struct search *search, const uint32_t *of)
 			begin_run(search, of[i], i);
 		last = &search->runs[search->run_count - 1];
 		last->last = i;
-		if (event->death < last->least_death)
-			last->least_death = event->death;
 	}
 }
 
