@@ -13,8 +13,11 @@
 #include "report/scope_stacks.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define VARIABLE "RVPROF_RULES="
 
 enum { NOTES_MAX = 8, SCOPES_SEEN_MAX = 64 };
 
@@ -57,6 +60,35 @@ static void read_one(struct rules *rules, const char *path, bool is_folder)
 		rvp_evidence_note(attribution, "%s", rvp_status_line(&status, line, sizeof line));
 }
 
+/* The word after RVPROF_RULES= in the environment of the tree's root, files by colons; NULL: none. */
+static const char *recorded_files(const struct rvp_run *run)
+{
+	const struct rvp_process *root = run->root < run->process_count ? &run->processes[run->root] : NULL;
+
+	for (size_t i = 0; root && i < root->environment_count; i++)
+		if (!strncmp(root->environment[i], VARIABLE, strlen(VARIABLE)))
+			return root->environment[i] + strlen(VARIABLE);
+	return NULL;
+}
+
+/* A path that the program's folder was meant by is looked for where the run folder is. */
+static void read_recorded(struct rules *rules, const char *files)
+{
+	const char *folder = rvp_attribution_run(rules->source.attribution)->folder;
+	char path[PATH_MAX];
+
+	while (files && *files) {
+		int length = (int)strcspn(files, ":");
+		bool is_relative = *files != '/';
+
+		if (length && snprintf(path, sizeof path, "%s%s%.*s", is_relative ? folder : "",
+				       is_relative ? "/../" : "", length, files) < (int)sizeof path)
+			read_one(rules, path, false);
+		files += length;
+		files += *files == ':';
+	}
+}
+
 static void read_rules(struct rules *rules)
 {
 	const struct rvp_attribution_settings *settings = rvp_attribution_settings(rules->source.attribution);
@@ -64,6 +96,7 @@ static void read_rules(struct rules *rules)
 
 	for (size_t i = 0; settings->rule_files && settings->rule_files[i]; i++)
 		read_one(rules, settings->rule_files[i], false);
+	read_recorded(rules, recorded_files(rvp_attribution_run(rules->source.attribution)));
 	if (settings->without_rules)
 		return;
 	if (rvp_rules_folder(folder, sizeof folder))
@@ -254,20 +287,16 @@ static void see(struct rvp_evidence_source *source, const struct rvp_event *even
 		rvp_evidence_note(source->attribution, "no memory for open scopes: rules do not see some");
 }
 
-/* Names of functions are looked up here already, so that the notes are whole when the survey ends. */
+/* Sites are matched here already (their numbers are the same in each pass), so that the notes are whole when
+ * the survey ends. */
 static void survey(struct rvp_evidence_source *source, const struct rvp_event *event,
 		   const struct rvp_state *state)
 {
 	struct rules *rules = (struct rules *)source;
-	uint32_t stack, python;
 
 	(void)state;
-	if (event->kind != RVP_EVENT_BORN || !rules->list.count)
-		return;
-	if (event->block.site < rules->site_room && rules->sites[event->block.site].is_known)
-		return;
-	paths_of(event->moment->record, &stack, &python);
-	rvp_rules_for(rules->matcher, event->moment->process, stack, python, event->moment->ns);
+	if (event->kind == RVP_EVENT_BORN && rules->list.count)
+		site_of(rules, event);
 }
 
 static void survey_end(struct rvp_evidence_source *source, const struct rvp_state *state)

@@ -124,6 +124,8 @@ const struct rvp_rule *rvp_rules_of_scope(const struct rvp_rule_list *rules, con
 
 /* `*` any letters, `?` one; the whole of `text`. */
 bool rvp_rule_glob(const char *pattern, const char *text, size_t length);
+/* The same for the end of `path` from behind a slash on, or all of it. */
+bool rvp_rule_path_glob(const char *pattern, const char *path);
 
 /* "ggml.rules:12 llama_kv_cache's constructor" into `text`; returns it. */
 char *rvp_rule_name(const struct rvp_rule *rule, char *text, size_t text_bytes);

@@ -103,13 +103,17 @@ size_t rvp_plain_name(const char *function, const char **plain)
 	return without_suffix(name, (size_t)(at - name));
 }
 
-/* The end of `path` from behind a slash on, or all of it. */
-static bool path_matches(const char *pattern, const char *path)
+bool rvp_rule_path_glob(const char *pattern, const char *path)
 {
-	for (const char *at = path; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
-		if (rvp_rule_glob(pattern, at, strlen(at)))
-			return true;
-	return false;
+	const char *at = path;
+
+	while (!rvp_rule_glob(pattern, at, strlen(at))) {
+		at = strchr(at, '/');
+		if (!at)
+			return false;
+		at++;
+	}
+	return true;
 }
 
 struct name {
@@ -133,7 +137,7 @@ static bool name_matches(const char *pattern, const struct name *name)
 
 static bool pattern_matches(const struct rvp_rule_pattern *pattern, const struct name *name)
 {
-	if (pattern->place && (!name->place || !path_matches(pattern->place, name->place)))
+	if (pattern->place && (!name->place || !rvp_rule_path_glob(pattern->place, name->place)))
 		return false;
 	return !pattern->name || name_matches(pattern->name, name);
 }

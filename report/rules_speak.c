@@ -14,15 +14,12 @@ static bool is_named(const struct rvp_rule_list *rules, const struct rvp_rule_co
 	return false;
 }
 
-/* The end of a path from behind a slash on, or all of it. */
 static bool is_file(const struct rvp_rule_list *rules, const struct rvp_rule_condition *condition,
 		    const char *path)
 {
-	for (const char *at = path; at; at = strchr(at, '/')) {
-		at += at != path;
-		if (is_named(rules, condition, at, strlen(at)))
+	for (uint32_t i = 0; path && i < condition->count; i++)
+		if (rvp_rule_path_glob(rules->patterns[condition->first + i].name, path))
 			return true;
-	}
 	return false;
 }
 
