@@ -17,8 +17,8 @@ enum {
 	FILE_FLOOR_BYTES =
 	    65536,           /* weights that matter are larger; most scripts, headers, settings are not */
 	LARGE_BYTES = 16384, /* from here a look at the descriptor is cheap beside the read */
-	TRUSTED = 16,        /* reads for which a look holds */
-	LARGE_WEIGHT = 4,    /* of a large read of what is no file that matters */
+	TRUSTED = 64,        /* reads for which a look holds */
+	LARGE_WEIGHT = 16,   /* of a large read of what is no file that matters */
 	DESCRIPTORS = 1024,  /* remembered; higher ones are asked each time */
 	RECORD_BYTES = 16,   /* of a FILL, about */
 	KNOWN_FILLS = 3,     /* of one place: then it is known to be a buffer */

@@ -13,7 +13,7 @@ struct life_case {
 
 /* One table a file, ended by a NULL name. */
 extern const struct life_case ending_cases[], birth_cases[], limit_cases[], thread_cases[], module_cases[],
-    descriptor_cases[];
+    descriptor_cases[], read_cases[];
 
 /* Allocations of every family and of sizes from 0 to 300 KiB, `rounds` times about 20; leaves nothing. */
 void churn(int rounds);

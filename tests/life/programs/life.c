@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const struct life_case *const tables[] = {ending_cases, birth_cases,  limit_cases,
-						 thread_cases, module_cases, descriptor_cases};
+static const struct life_case *const tables[] = {ending_cases, birth_cases,      limit_cases, thread_cases,
+						 module_cases, descriptor_cases, read_cases};
 
 void say(const char *format, ...)
 {
