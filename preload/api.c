@@ -8,7 +8,8 @@
  *   - A call is one record: a stamp, the texts, no stack. Nothing is remembered here: what belongs together
  * (the begin and the end of a scope, a step and the next) is found by the reader, per thread.
  *   - A text is cut at RVPROF_TEXT_BYTES, at the begin of a character, and that is counted (text_cut).
- *   - A call out of a signal handler that interrupted a hook has no record, and is counted (mark_reentrant).
+ *   - A call out of a signal handler that interrupted the library's own work has no record, and is counted
+ * (mark_reentrant); one that interrupted the real malloc below a hook has.
  *   - Once the log is folded (--max-log) there are no blocks to speak of any more: scopes, operators and tags
  * are dropped and counted (log_bound); steps, labels and metrics are still written.
  */
@@ -52,29 +53,51 @@ static struct rvp_text text_of(const char *text)
 	return (struct rvp_text){.bytes = text, .length = length > RVPROF_TEXT_BYTES ? cut(text) : length};
 }
 
-/* NULL: there is nobody to tell, or it can't be told now. */
-static struct rvp_thread *enter(void)
-{
-	struct rvp_thread *thread = rvp_enter();
+/* A call's stay in the library; `thread` NULL: there is nobody to tell, or it can't be told now. */
+struct stay {
+	struct rvp_thread *thread;
+	uint32_t outer; /* the phase to go back to */
+};
 
-	if (__builtin_expect(thread != NULL, 1))
-		return thread;
+/* A signal handler's call while the interrupted hook is in the real malloc: nothing of ours is half done. */
+static bool is_between(void)
+{
+	return rvp_local.phase == RVP_REAL && rvp_local.thread &&
+	       atomic_load_explicit(rvp_alive, memory_order_relaxed);
+}
+
+static struct stay enter(void)
+{
+	struct stay stay = {rvp_enter(), RVP_OUTSIDE};
+
+	if (__builtin_expect(stay.thread != NULL, 1))
+		return stay;
+	if (is_between()) {
+		rvp_local.phase = RVP_OURS;
+		return (struct stay){rvp_local.thread, RVP_REAL};
+	}
 	if (atomic_load(&rvp_process.state) == RVP_READY &&
 	    atomic_load_explicit(rvp_alive, memory_order_relaxed))
 		rvp_lose(rvp_local.phase == RVP_OUTSIDE ? RVP_LOSS_NO_BUFFER : RVP_LOSS_MARK_REENTRANT, 1);
-	return NULL;
+	return stay;
+}
+
+static void leave(struct stay stay)
+{
+	rvp_leave(stay.thread);
+	rvp_local.phase = stay.outer;
 }
 
 /* The same, for what is of no use once blocks are not recorded one by one. */
-static struct rvp_thread *enter_for_blocks(void)
+static struct stay enter_for_blocks(void)
 {
-	struct rvp_thread *thread = enter();
+	struct stay stay = enter();
 
-	if (!thread || !atomic_load_explicit(&rvp_process.tree->folded, memory_order_relaxed))
-		return thread;
+	if (!stay.thread || !atomic_load_explicit(&rvp_process.tree->folded, memory_order_relaxed))
+		return stay;
 	rvp_lose(RVP_LOSS_LOG_BOUND, 1);
-	rvp_leave(thread);
-	return NULL;
+	leave(stay);
+	return (struct stay){NULL, RVP_OUTSIDE};
 }
 
 static int active(void)
@@ -84,18 +107,18 @@ static int active(void)
 
 static void scope(int kind, int source, const char *category, const char *name, const char *args)
 {
-	struct rvp_thread *thread = enter_for_blocks();
+	struct stay stay = enter_for_blocks();
 	struct rvp_text texts[3];
 
-	if (!thread)
+	if (!stay.thread)
 		return;
 	texts[0] = text_of(category);
 	texts[1] = text_of(name);
 	texts[2] = text_of(args);
-	RVP_EMIT(thread, SCOPE, texts[0].length + texts[1].length + texts[2].length,
-		 .stamp = rvp_event_stamp(thread), .kind = kind, .source = (uint64_t)source,
+	RVP_EMIT(stay.thread, SCOPE, texts[0].length + texts[1].length + texts[2].length,
+		 .stamp = rvp_event_stamp(stay.thread), .kind = kind, .source = (uint64_t)source,
 		 .category = texts[0], .name = texts[1], .args = texts[2]);
-	rvp_leave(thread);
+	leave(stay);
 }
 
 static void scope_begin(int source, const char *category, const char *name)
@@ -146,31 +169,31 @@ static void range_end(int source, uint64_t id)
 
 static void tag(int source, const void *address, size_t bytes, const char *category, const char *name)
 {
-	struct rvp_thread *thread = enter_for_blocks();
+	struct stay stay = enter_for_blocks();
 	struct rvp_text texts[2];
 
-	if (!thread)
+	if (!stay.thread)
 		return;
 	texts[0] = text_of(category);
 	texts[1] = text_of(name);
-	RVP_EMIT(thread, TAG, texts[0].length + texts[1].length, .stamp = rvp_event_stamp(thread),
+	RVP_EMIT(stay.thread, TAG, texts[0].length + texts[1].length, .stamp = rvp_event_stamp(stay.thread),
 		 .address = (uint64_t)address, .bytes = bytes, .source = (uint64_t)source,
 		 .category = texts[0], .name = texts[1]);
-	rvp_leave(thread);
+	leave(stay);
 }
 
 static void step(int source, int kind, int phase, uint64_t seq_len, uint64_t tokens, const char *name)
 {
-	struct rvp_thread *thread = enter();
+	struct stay stay = enter();
 	struct rvp_text text;
 
-	if (!thread)
+	if (!stay.thread)
 		return;
 	text = text_of(name);
-	RVP_EMIT(thread, STEP, text.length, .stamp = rvp_event_stamp(thread), .kind = (uint64_t)kind,
-		 .source = (uint64_t)source, .phase = (uint64_t)phase, .seq_len = seq_len, .tokens = tokens,
-		 .name = text);
-	rvp_leave(thread);
+	RVP_EMIT(stay.thread, STEP, text.length, .stamp = rvp_event_stamp(stay.thread),
+		 .kind = (uint64_t)kind, .source = (uint64_t)source, .phase = (uint64_t)phase,
+		 .seq_len = seq_len, .tokens = tokens, .name = text);
+	leave(stay);
 }
 
 static void mark(struct rvp_thread *thread, uint64_t kind, uint64_t value, const char *label)
@@ -183,53 +206,53 @@ static void mark(struct rvp_thread *thread, uint64_t kind, uint64_t value, const
 
 static void label(int source, const char *text)
 {
-	struct rvp_thread *thread = enter();
+	struct stay stay = enter();
 
 	(void)source; /* a label is the same whoever gives it */
-	if (!thread)
+	if (!stay.thread)
 		return;
-	mark(thread, RVP_MARK_LABEL, 0, text);
-	rvp_leave(thread);
+	mark(stay.thread, RVP_MARK_LABEL, 0, text);
+	leave(stay);
 }
 
 /* The figures come first: at the label the reader finds them. */
 static void snapshot(const char *text)
 {
-	struct rvp_thread *thread = enter();
+	struct stay stay = enter();
 
-	if (!thread)
+	if (!stay.thread)
 		return;
-	rvp_snapshot(thread);
-	mark(thread, RVP_MARK_LABEL, 0, text);
-	rvp_leave(thread);
+	rvp_snapshot(stay.thread);
+	mark(stay.thread, RVP_MARK_LABEL, 0, text);
+	leave(stay);
 }
 
 static void metric(const char *name, double value)
 {
-	struct rvp_thread *thread = enter();
+	struct stay stay = enter();
 	uint64_t bits;
 
-	if (!thread)
+	if (!stay.thread)
 		return;
 	memcpy(&bits, &value, sizeof bits);
-	mark(thread, RVP_MARK_METRIC, bits, name);
-	rvp_leave(thread);
+	mark(stay.thread, RVP_MARK_METRIC, bits, name);
+	leave(stay);
 }
 
 static void adapter(int state, const char *name, const char *version, const char *what)
 {
-	struct rvp_thread *thread = enter();
+	struct stay stay = enter();
 	struct rvp_text texts[3];
 
-	if (!thread)
+	if (!stay.thread)
 		return;
 	texts[0] = text_of(name);
 	texts[1] = text_of(version);
 	texts[2] = text_of(what);
-	RVP_EMIT(thread, ADAPTER, texts[0].length + texts[1].length + texts[2].length,
-		 .stamp = rvp_event_stamp(thread), .state = (uint64_t)state, .name = texts[0],
+	RVP_EMIT(stay.thread, ADAPTER, texts[0].length + texts[1].length + texts[2].length,
+		 .stamp = rvp_event_stamp(stay.thread), .state = (uint64_t)state, .name = texts[0],
 		 .version = texts[1], .what = texts[2]);
-	rvp_leave(thread);
+	leave(stay);
 }
 
 #pragma GCC visibility push(default)
