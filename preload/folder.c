@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* folder.c: see folder.h; the files are told in record/slot.h.
  *
- * The buffer file's header page and its slots (in segments of four) are mapped one by one, so that a new thread
- * costs neither a descriptor that stays open nor address space that is never used. Everything is allocated on disk
- * before it is mapped: a store into a hole of a full disk would be a SIGBUS.
+ * The buffer file's header page and its slots (in segments of four) are mapped one by one, so that a new
+ * thread costs neither a descriptor that stays open nor address space that is never used. Everything is
+ * allocated on disk before it is mapped: a store into a hole of a full disk would be a SIGBUS.
  *
- * Rules: slow path; system calls alone, no libc that allocates; all signals are blocked by the caller's side of
- * rvp_folder_give_slot. A child of vfork may be the one whose event comes first: what it maps and names is its parent's,
- * and a descriptor that it opens its parent opens again by its path.
+ * Rules: slow path; system calls alone, no libc that allocates; all signals are blocked by the caller's side
+ * of rvp_folder_give_slot. A child of vfork may be the one whose event comes first: what it maps and names is
+ * its parent's, and a descriptor that it opens its parent opens again by its path.
  */
 #include "preload/folder.h"
 
@@ -82,7 +82,8 @@ static long make_log(void)
 
 	rvp_sys_getrlimit(RLIMIT_FSIZE, limit);
 	rvp_disk_append(path, sizeof path, length, "/" RVP_LOG_FILE);
-	if (limit[0] < sizeof header || !rvp_descriptor_open(RVP_DESCRIPTOR_LOG, path, O_WRONLY | O_CREAT | O_EXCL, 0600))
+	if (limit[0] < sizeof header ||
+	    !rvp_descriptor_open(RVP_DESCRIPTOR_LOG, path, O_WRONLY | O_CREAT | O_EXCL, 0600))
 		return -EIO;
 	fd = rvp_descriptor_use(RVP_DESCRIPTOR_LOG);
 	return rvp_sys_pwrite(fd, &header, sizeof header, 0) == sizeof header ? 0 : -ENOSPC;
@@ -107,7 +108,8 @@ static long make_buffers(void)
 		buffers->file = rvp_disk_header(RVP_BUFFER_MAGIC);
 		buffers->slot_bytes = RVP_SLOT_BYTES;
 		buffers->tree_entry = (uint32_t)(((char *)rvp_process.entry - (char *)rvp_process.tree -
-						  RVP_TREE_HEADER_BYTES) / RVP_TREE_ENTRY_BYTES);
+						  RVP_TREE_HEADER_BYTES) /
+						 RVP_TREE_ENTRY_BYTES);
 		atomic_store(&buffers->log_tail, sizeof(struct rvp_file_header));
 		atomic_store(&buffers->next_serial, 1);
 		error = add_segment((int)fd, buffers);
@@ -123,8 +125,12 @@ static long make_buffers(void)
 static void give_up(long error)
 {
 	atomic_store(&rvp_process.buffers_failed, 1);
-	rvp_lose(error == -ENOSPC ? RVP_LOSS_DISK_FULL : error == -EFBIG ? RVP_LOSS_FILE_LIMIT : RVP_LOSS_NO_FOLDER, 1);
-	rvp_process_stop(strerrordesc_np((int)-error), "no folder for this process's records; only its totals are kept");
+	rvp_lose(error == -ENOSPC  ? RVP_LOSS_DISK_FULL
+		 : error == -EFBIG ? RVP_LOSS_FILE_LIMIT
+				   : RVP_LOSS_NO_FOLDER,
+		 1);
+	rvp_process_stop(strerrordesc_np((int)-error),
+			 "no folder for this process's records; only its totals are kept");
 }
 
 /* One thread makes, the others wait a bounded time. True when `done` became true. */
@@ -147,7 +153,8 @@ static bool make_or_wait(_Atomic uint32_t *making, bool (*done)(void), void (*ma
 
 static bool buffers_are_there(void)
 {
-	return __atomic_load_n(&rvp_process.buffers, __ATOMIC_ACQUIRE) || atomic_load(&rvp_process.buffers_failed);
+	return __atomic_load_n(&rvp_process.buffers, __ATOMIC_ACQUIRE) ||
+	       atomic_load(&rvp_process.buffers_failed);
 }
 
 static void make_buffers_once(void)
@@ -230,7 +237,8 @@ bool rvp_folder_give_slot(struct rvp_thread *thread)
 	if (atomic_load(&rvp_process.locked) || atomic_load(&rvp_process.buffers_failed))
 		return false;
 	rvp_block_signals(&mask);
-	slot = make_or_wait(&rvp_process.making_buffers, buffers_are_there, make_buffers_once) && rvp_process.buffers
+	slot = make_or_wait(&rvp_process.making_buffers, buffers_are_there, make_buffers_once) &&
+		       rvp_process.buffers
 		   ? find_slot(&number)
 		   : NULL;
 	if (slot)
@@ -239,14 +247,16 @@ bool rvp_folder_give_slot(struct rvp_thread *thread)
 	return slot != NULL;
 }
 
-/* A fork from a signal handler inside a hook of ours: the interrupted code goes on in the child with the parent's
- * slot in its registers. It gets memory of nobody's at the same place; else the mapping is taken away. */
+/* A fork from a signal handler inside a hook of ours: the interrupted code goes on in the child with the
+ * parent's slot in its registers. It gets memory of nobody's at the same place; else the mapping is taken
+ * away. */
 static void let_go(void *address, size_t bytes)
 {
 	if (rvp_local.phase == RVP_REAL)
 		rvp_sys_munmap(address, bytes);
 	else
-		rvp_sys_mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		rvp_sys_mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+			     -1, 0);
 }
 
 void rvp_folder_leave_parent(void)
@@ -274,6 +284,15 @@ static void add_live(const struct rvp_counters *counters, uint64_t *usable_bytes
 	*blocks += counters->alloc_count - counters->free_count;
 }
 
+uint64_t rvp_folder_buffer_bytes(void)
+{
+	uint32_t next = atomic_load(&slots.next), count = atomic_load(&slots.slot_count);
+
+	return rvp_process.buffers
+		   ? RVP_BUFFER_HEADER_BYTES + (uint64_t)(next < count ? next : count) * RVP_SLOT_BYTES
+		   : 0;
+}
+
 void rvp_folder_live(uint64_t *usable_bytes, uint64_t *blocks)
 {
 	uint32_t count = atomic_load(&slots.slot_count);
@@ -284,8 +303,9 @@ void rvp_folder_live(uint64_t *usable_bytes, uint64_t *blocks)
 	for (uint32_t i = 0; i < count; i++) {
 		char *segment = atomic_load(&slots.segment[i / SEGMENT_SLOTS]);
 
-		add_live(&((struct rvp_slot *)(segment + (size_t)(i % SEGMENT_SLOTS) * RVP_SLOT_BYTES))->counters,
-			 usable_bytes, blocks);
+		add_live(
+		    &((struct rvp_slot *)(segment + (size_t)(i % SEGMENT_SLOTS) * RVP_SLOT_BYTES))->counters,
+		    usable_bytes, blocks);
 	}
 }
 

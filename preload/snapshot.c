@@ -54,6 +54,7 @@ static void open_statm(void)
 void rvp_snapshot(struct rvp_thread *thread)
 {
 	uint64_t resident = 0, shared = 0, usable, blocks, mask;
+	uint64_t own_bytes = rvp_own_bytes() + rvp_folder_buffer_bytes();
 	struct rvp_record_ANCHOR anchor;
 
 	if (!rvp_folder_give_slot(thread) || atomic_load(&rvp_process.locked))
@@ -69,11 +70,11 @@ void rvp_snapshot(struct rvp_thread *thread)
 	RVP_EMIT(thread, SNAPSHOT, 0, .stamp = anchor.stamp, .rss_anon_bytes = resident - shared,
 		 .rss_file_bytes = shared, .peak_rss_bytes = peak_rss_bytes(), .live_usable_bytes = usable,
 		 .live_count = blocks, .source = RVP_SNAPSHOT_STATM);
-	RVP_EMIT(thread, OWN_COST, 0, .stamp = anchor.stamp, .own_bytes = rvp_own_bytes(),
+	RVP_EMIT(thread, OWN_COST, 0, .stamp = anchor.stamp, .own_bytes = own_bytes,
 		 .node_count = atomic_load(&rvp_process.buffers->node_count),
 		 .recorded_blocks = rvp_blocks_count());
 	rvp_cost_emit(thread, anchor.stamp, cpu_ns());
-	atomic_store(&rvp_process.buffers->own_bytes, rvp_own_bytes());
+	atomic_store(&rvp_process.buffers->own_bytes, own_bytes);
 	atomic_store(&rvp_process.buffers->recorded_blocks, rvp_blocks_count());
 }
 
