@@ -4,6 +4,7 @@
 
 #include "tools/process_stat.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -66,6 +67,36 @@ static void check_seccomp(struct rvp_findings *findings, pid_t pid)
 			  (int)pid);
 }
 
+static bool has_ring(pid_t pid)
+{
+	char path[64], link[64];
+	bool found = false;
+	ssize_t length;
+	DIR *folder;
+
+	snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+	folder = opendir(path);
+	if (!folder)
+		return false;
+	for (struct dirent *entry; !found && (entry = readdir(folder));) {
+		length = readlinkat(dirfd(folder), entry->d_name, link, sizeof link - 1);
+		link[length > 0 ? length : 0] = 0;
+		found = strcmp(link, "anon_inode:[io_uring]") == 0;
+	}
+	closedir(folder);
+	return found;
+}
+
+static void check_io_uring(struct rvp_findings *findings, pid_t pid)
+{
+	if (has_ring(pid))
+		rvp_found(findings, RVP_FINDING_NOTE, "io_uring", "",
+			  "process %d uses io_uring: what it reads by that way is not seen, so weights that "
+			  "it loads so "
+			  "are not known by their file",
+			  (int)pid);
+}
+
 void rvp_doctor_process(struct rvp_findings *findings, pid_t pid)
 {
 	char path[64], program[PATH_MAX];
@@ -82,5 +113,6 @@ void rvp_doctor_process(struct rvp_findings *findings, pid_t pid)
 		return;
 	program[length] = 0;
 	check_seccomp(findings, pid);
+	check_io_uring(findings, pid);
 	rvp_doctor_program(findings, program);
 }

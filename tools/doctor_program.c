@@ -168,6 +168,16 @@ static void check_dlopen(struct rvp_findings *findings, const struct rvp_elf *el
 			  path);
 }
 
+static void check_io_uring(struct rvp_findings *findings, const struct rvp_elf *elf, const char *path)
+{
+	if (rvp_elf_needs(elf, "liburing.so"))
+		rvp_found(findings, RVP_FINDING_NOTE, "io_uring", "",
+			  "%s is linked with liburing: what it reads by that way is not seen, so weights "
+			  "that it loads so are "
+			  "not known by their file",
+			  path);
+}
+
 /* The interpreter of a #! line, found as it would be run: `env` is looked through. */
 static bool follow_script(const struct rvp_elf *elf, char *path)
 {
@@ -202,6 +212,7 @@ static void check_elf(struct rvp_findings *findings, const struct rvp_elf *elf, 
 	check_allocator(findings, elf, path);
 	check_sanitizer(findings, elf, path);
 	check_dlopen(findings, elf, path);
+	check_io_uring(findings, elf, path);
 }
 
 void rvp_doctor_program(struct rvp_findings *findings, const char *program)
