@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* check_steps_detect.c: steps of programs that name none. A decoder is made as a log: main calls step, step
- * asks for an input, goes through its layers (a query, a hidden row, now and then a page that stays), asks
- * for scores and gives all back. Each rule is tried on both of its sides. */
+ * asks for an input and now and then for a page that stays, goes through its layers (a query, a hidden row),
+ * asks for scores and gives all back. Each rule is tried on both of its sides. */
 #include "report/steps.h"
 
 #include "tests/unit/run_maker.h"
@@ -69,7 +69,7 @@ static void make_nodes(void)
 		node(way + LAYER, way ? PREFILL : DECODE, 0x2100);
 		node(way + SCORES, way ? PREFILL : DECODE, 0x2200);
 		node(way + QUERY, way + LAYER, 0x3000);
-		node(way + PAGE, way + LAYER, 0x3100);
+		node(way + PAGE, way ? PREFILL : DECODE, 0x3100);
 		node(way + HIDDEN, way + LAYER, 0x3200);
 	}
 }
@@ -99,8 +99,6 @@ static void layer(const struct decoder *decoder, uint64_t way, unsigned token)
 	uint64_t query_bytes = decoder->bytes * (decoder->grows ? 10 + token : 1);
 	uint64_t query = take(way + QUERY, query_bytes, decoder->ns), hidden;
 
-	if (decoder->page_every && token % decoder->page_every == 0)
-		take(way + PAGE, decoder->bytes * 8, decoder->ns);
 	hidden = take(way + HIDDEN, decoder->bytes * 3, decoder->ns);
 	give(hidden);
 	give(query);
@@ -111,6 +109,8 @@ static void step(const struct decoder *decoder, uint64_t way, unsigned token, un
 	uint64_t input = take(way + INPUT, decoder->bytes * 2, decoder->ns), scores;
 	unsigned layers = decoder->layers + (decoder->is_irregular ? random_below(7) : 0);
 
+	if (decoder->page_every && token % decoder->page_every == 0)
+		take(way + PAGE, decoder->bytes * 8, decoder->ns);
 	for (unsigned i = 0; i < layers * tokens; i++)
 		layer(decoder, way, token);
 	scores = take(way + SCORES, decoder->bytes * 5, decoder->ns);
@@ -211,10 +211,12 @@ END_TEST
 
 START_TEST(pages_messages_and_noise_are_no_turns)
 {
-	ck_assert_uint_eq(count_of(DECODER(it.page_every = 6)), 60);
-	ck_assert_uint_eq(count_of(DECODER(it.message_every = 5)), 60);
+	ck_assert_uint_eq(count_of(DECODER(it.page_every = 7)), 60);
+	ck_assert_uint_eq(count_of(DECODER(it.message_every = 7)), 60);
+	ck_assert_uint_eq(count_of(DECODER(it.steps = 128, it.message_every = 8)), 128);
+	ck_assert_uint_eq(count_of(DECODER(it.steps = 128, it.page_every = 8)), 128);
 	ck_assert_uint_eq(count_of(DECODER(it.noise = 6)), 60);
-	ck_assert_uint_eq(count_of(DECODER(it.page_every = 6, it.message_every = 5, it.noise = 4)), 60);
+	ck_assert_uint_eq(count_of(DECODER(it.page_every = 7, it.message_every = 7, it.noise = 4)), 60);
 }
 END_TEST
 
