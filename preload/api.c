@@ -222,7 +222,7 @@ static void snapshot(const char *text)
 
 	if (!stay.thread)
 		return;
-	rvp_snapshot(stay.thread);
+	rvp_snapshot_with_map(stay.thread);
 	mark(stay.thread, RVP_MARK_LABEL, 0, text);
 	leave(stay);
 }

@@ -15,7 +15,7 @@ static struct {
 	int flags;
 	uint64_t device, inode;
 	char path[RVP_FOLDER_BYTES + 64];
-} kept[RVP_DESCRIPTOR_COUNT] = {{.number = -1}, {.number = -1}};
+} kept[RVP_DESCRIPTOR_COUNT] = {{.number = -1}, {.number = -1}, {.number = -1}, {.number = -1}};
 
 /* The same file at a number as high as the soft limit allows; `low` itself if there is no better. */
 static int move_up(int low)
@@ -120,16 +120,14 @@ int rvp_descriptor_numbers(int numbers[RVP_DESCRIPTOR_COUNT])
 	int count = 0;
 
 	for (int i = 0; i < RVP_DESCRIPTOR_COUNT; i++) {
-		int fd = kept[i].number;
+		int fd = kept[i].number, at = count;
 
-		if (fd >= 0 && is_still_ours(i, fd))
-			numbers[count++] = fd;
-	}
-	if (count == 2 && numbers[0] > numbers[1]) {
-		int low = numbers[1];
-
-		numbers[1] = numbers[0];
-		numbers[0] = low;
+		if (fd < 0 || !is_still_ours(i, fd))
+			continue;
+		for (; at > 0 && numbers[at - 1] > fd; at--)
+			numbers[at] = numbers[at - 1];
+		numbers[at] = fd;
+		count++;
 	}
 	return count;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptor.h: the two descriptors that we keep in the program: the log and /proc/self/statm.
+/* descriptor.h: the descriptors that we keep in the program: the log, and of /proc/self statm, maps and pagemap.
  *
  * They sit as high as the soft limit allows, close on exec. Nobody gave us the right to them for ever: a daemon
  * closes everything, a raw system call knows no hook, and the number may then belong to a client's socket. So the
@@ -12,7 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum rvp_descriptor { RVP_DESCRIPTOR_LOG = 0, RVP_DESCRIPTOR_STATM = 1, RVP_DESCRIPTOR_COUNT = 2 };
+enum rvp_descriptor {
+	RVP_DESCRIPTOR_LOG = 0,
+	RVP_DESCRIPTOR_STATM = 1,
+	RVP_DESCRIPTOR_MAPS = 2,
+	RVP_DESCRIPTOR_PAGEMAP = 3,
+	RVP_DESCRIPTOR_COUNT = 4,
+};
 
 /* Opens `path` and moves the descriptor up. False: not opened (errno untouched). */
 bool rvp_descriptor_open(enum rvp_descriptor which, const char *path, int flags, unsigned mode);

@@ -37,7 +37,7 @@ static void tell_exit(struct rvp_thread *thread, enum rvp_ending how, int status
 {
 	if (!rvp_process.buffers)
 		return;
-	rvp_snapshot(thread);
+	rvp_snapshot_with_map(thread);
 	if (thread->slot)
 		RVP_EMIT(thread, EXIT, 0, .stamp = rvp_event_stamp(thread), .how = how, .status = (uint64_t)status);
 }

@@ -9,6 +9,7 @@
 
 #include "record/names.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,10 @@
 void *rvp_own_map(size_t bytes);
 void rvp_own_unmap(void *address, size_t bytes);
 uint64_t rvp_own_bytes(void);
+
+/* Range `number` of what is held, 0 to RVP_OWN_RANGES_MAX - 1; false: none there (now). */
+enum { RVP_OWN_RANGES_MAX = 1024 };
+bool rvp_own_range(unsigned number, uint64_t *address, uint64_t *bytes);
 
 /* Adds to the process's loss counters, in shared memory once there is a buffer file. Safe in any context. */
 void rvp_lose(enum rvp_loss reason, uint64_t count);

@@ -288,6 +288,8 @@ static void leave_parent(void)
 	process->exec_number = 0;
 	atomic_store(&process->first_taken, 0);
 	rvp_descriptor_forget(RVP_DESCRIPTOR_STATM);
+	rvp_descriptor_close(RVP_DESCRIPTOR_MAPS);
+	rvp_descriptor_close(RVP_DESCRIPTOR_PAGEMAP);
 	read_identity();
 }
 

@@ -13,6 +13,8 @@
 #include "preload/own.h"
 #include "preload/process.h"
 #include "preload/procfs.h"
+#include "preload/resident.h"
+#include "preload/stack_room.h"
 #include "preload/stamp.h"
 #include "preload/sys.h"
 
@@ -51,8 +53,15 @@ static void open_statm(void)
 		rvp_descriptor_open(RVP_DESCRIPTOR_STATM, "/proc/self/statm", O_RDONLY, 0);
 }
 
-void rvp_snapshot(struct rvp_thread *thread)
+/* Whether the map is looked at too; its own memory is resident before RSS is read. */
+static bool wants_map(struct rvp_thread *thread, uint64_t rss_bytes, bool always)
 {
+	return (always || rvp_resident_is_due(rss_bytes)) && rvp_stack_has_room(thread) && rvp_resident_prepare();
+}
+
+static void take(struct rvp_thread *thread, bool always_with_map)
+{
+	bool has_map;
 	uint64_t resident = 0, shared = 0, usable, blocks, mask;
 	uint64_t own_bytes = rvp_own_bytes() + rvp_folder_buffer_bytes();
 	struct rvp_record_ANCHOR anchor;
@@ -62,7 +71,10 @@ void rvp_snapshot(struct rvp_thread *thread)
 	rvp_block_signals(&mask);
 	open_statm();
 	rvp_procfs_statm(&resident, &shared);
+	has_map = wants_map(thread, resident, always_with_map);
 	rvp_unblock_signals(mask);
+	if (has_map)
+		rvp_procfs_statm(&resident, &shared);
 	rvp_folder_live(&usable, &blocks);
 	anchor = rvp_anchor();
 	RVP_EMIT(thread, ANCHOR, 0, .stamp = anchor.stamp, .realtime_ns = anchor.realtime_ns,
@@ -74,13 +86,28 @@ void rvp_snapshot(struct rvp_thread *thread)
 		 .node_count = atomic_load(&rvp_process.buffers->node_count),
 		 .recorded_blocks = rvp_blocks_count());
 	rvp_cost_emit(thread, anchor.stamp, cpu_ns());
+	if (has_map)
+		rvp_resident_look(thread, anchor.stamp, resident);
 	atomic_store(&rvp_process.buffers->own_bytes, own_bytes);
 	atomic_store(&rvp_process.buffers->recorded_blocks, rvp_blocks_count());
 }
 
-/* True for one caller each EVERY_NS. */
+void rvp_snapshot(struct rvp_thread *thread)
+{
+	take(thread, false);
+}
+
+void rvp_snapshot_with_map(struct rvp_thread *thread)
+{
+	take(thread, true);
+}
+
+/* True for one caller each EVERY_NS; not while a map is written: its records share one stamp. */
 static bool is_due(void)
 {
+	if (rvp_resident_is_looking())
+		return false;
+
 	uint64_t last = atomic_load_explicit(&last_ns, memory_order_relaxed), now = rvp_monotonic_ns();
 
 	return now - last >= EVERY_NS && atomic_compare_exchange_strong(&last_ns, &last, now);
@@ -107,6 +134,7 @@ void rvp_snapshot_after_fork(void)
 	atomic_store(&last_ns, 0);
 	atomic_store(&statm_tried, 0);
 	rvp_cost_after_fork();
+	rvp_resident_after_fork();
 }
 
 void rvp_process_note_rss(bool first)

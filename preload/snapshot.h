@@ -13,6 +13,9 @@ enum {
 /* Emits ANCHOR, SNAPSHOT and OWN_COST, and EVENT_COST if an event was timed; always. */
 void rvp_snapshot(struct rvp_thread *thread);
 
+/* The same, and the map (resident.h) whether RSS is a new peak or not. */
+void rvp_snapshot_with_map(struct rvp_thread *thread);
+
 /* After a flush: an anchor, and a snapshot if 10 ms have gone by since the last one of the process. */
 void rvp_snapshot_at_flush(struct rvp_thread *thread);
 

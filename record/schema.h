@@ -19,6 +19,8 @@ struct rvp_text {
 enum rvp_clock { RVP_CLOCK_TSC = 0, RVP_CLOCK_MONOTONIC = 1 };
 enum rvp_snapshot_source { RVP_SNAPSHOT_STATM = 0, RVP_SNAPSHOT_STATUS = 1 };
 enum rvp_mark { RVP_MARK_LABEL = 0, RVP_MARK_STEP_BEGIN = 1, RVP_MARK_STEP_END = 2, RVP_MARK_METRIC = 3 };
+/* What a range of RESIDENT is: anonymous, the program break's, the main stack, shared memory, of a file. */
+enum rvp_range { RVP_RANGE_ANON = 0, RVP_RANGE_HEAP = 1, RVP_RANGE_STACK = 2, RVP_RANGE_SHARED = 3, RVP_RANGE_FILE = 4 };
 /* How a file's bytes came to an address. */
 enum rvp_fill { RVP_FILL_READ = 0, RVP_FILL_PREAD = 1, RVP_FILL_READV = 2, RVP_FILL_FREAD = 3 };
 #define RVP_FILL_OFFSET_UNKNOWN UINT64_MAX

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* resident.h: the process's map at the moments that matter, for the ledger: what is mapped and how much of it
+ * is resident (REGION), which pages of anonymous memory and of mapped data files (RESIDENT), and which are
+ * our own (OWN_RANGE).
+ *
+ * Looked at when RSS is 2 % and 1 MiB above the last look's, at most every 100 ms, and only while all looks
+ * together took less than 1 % of the time; and at the end and at rvprof_snapshot() always. Cost: 1 to 10 ms a
+ * resident GiB.
+ */
+#ifndef RVP_RESIDENT_H
+#define RVP_RESIDENT_H
+
+#include "preload/thread.h"
+
+/* Whether a look at a process that holds so much would be for a new peak, and is within the budget. */
+bool rvp_resident_is_due(uint64_t rss_bytes);
+
+/* Makes what a look needs, so that it is resident before RSS is read. False: the map can't be read. */
+bool rvp_resident_prepare(void);
+
+/* Emits the records with `stamp`. Nothing while another thread is at it. */
+void rvp_resident_look(struct rvp_thread *thread, uint64_t stamp, uint64_t rss_bytes);
+
+/* Some thread is at it. */
+bool rvp_resident_is_looking(void);
+
+void rvp_resident_after_fork(void);
+
+#endif
