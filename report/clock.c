@@ -186,6 +186,13 @@ uint64_t rvp_clock_unix_ns(const struct rvp_clock_map *map, uint64_t kind, uint6
 	return boottime_ns_of(line, stamp, hint) + line->unix_minus_boottime;
 }
 
+uint64_t rvp_clock_unix_of_boottime(const struct rvp_clock_map *map, uint64_t kind, uint64_t boottime_ns)
+{
+	if (kind > RVP_CLOCK_MONOTONIC || !map->lines[kind].count)
+		return 0;
+	return map->lines[kind].unix_minus_boottime + boottime_ns;
+}
+
 void rvp_clock_free(struct rvp_clock_map *map)
 {
 	for (int kind = 0; kind <= RVP_CLOCK_MONOTONIC; kind++)

@@ -41,6 +41,9 @@ void rvp_clock_finish(struct rvp_clock_map *map, bool same_boot);
 /* `hint` is the caller's, 0 at first: where the last stamp was found. */
 uint64_t rvp_clock_unix_ns(const struct rvp_clock_map *map, uint64_t kind, uint64_t stamp, size_t *hint);
 
+/* Of a CLOCK_BOOTTIME reading; 0 when no anchor of that kind ties it to UNIX time. */
+uint64_t rvp_clock_unix_of_boottime(const struct rvp_clock_map *map, uint64_t kind, uint64_t boottime_ns);
+
 void rvp_clock_free(struct rvp_clock_map *map);
 
 #endif

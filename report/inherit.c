@@ -6,6 +6,10 @@
  * touched by the process itself is wanted from its own parent in turn (`handed on`), and comes back down at
  * the end.
  *
+ * A child that was made behind our hooks (_Fork, raw clone) has no FORK record: it was born at some moment
+ * between its start by the kernel's clock (a hundredth of a second) and its first record, and what was live
+ * at any moment of that may be its own.
+ *
  * Invariants
  *   (I1) A wanted block is RVP_BLOCK_SUSPECT until it is found.
  *   (I2) Processes are walked by falling begin time: a child begins no earlier than its parent.
@@ -17,11 +21,16 @@
 
 #include <stdlib.h>
 
-enum { WANTED = RVP_BLOCK_SUSPECT, GONE = 8 /* the parent itself had given it back before the fork */ };
+enum {
+	WANTED = RVP_BLOCK_SUSPECT,
+	GONE = 8,  /* the parent itself had given it back before the fork */
+	WENT = 16, /* of a mark: given back at birth_ns, and bytes is one more than the block had */
+};
 
 struct birth { /* of a child by fork */
 	uint32_t child, parent;
 	uint64_t fork_ns;
+	uint64_t from_ns; /* earliest; fork_ns where the fork was recorded */
 };
 
 struct rvp_inheritance {
@@ -100,6 +109,17 @@ static uint32_t find_maker(const struct rvp_run *run, const struct rvp_process *
 	return best;
 }
 
+/* Start times are in hundredths of a second, cut. */
+static const uint64_t start_tick_ns = 10000000;
+
+static uint64_t start_ns(const struct rvp_run *run, const struct rvp_process *child)
+{
+	uint64_t boottime_ns =
+	    child->start_ticks < UINT64_MAX / start_tick_ns ? child->start_ticks * start_tick_ns : 0;
+
+	return rvp_clock_unix_of_boottime(&run->source->clock, child->clock, boottime_ns);
+}
+
 static void add_birth(struct rvp_inheritance *inheritance, const struct rvp_run *run,
 		      const struct rvp_process *child)
 {
@@ -109,7 +129,13 @@ static void add_birth(struct rvp_inheritance *inheritance, const struct rvp_run 
 		birth.parent = find_maker(run, child);
 	if (birth.parent == RVP_NO_PROCESS)
 		return;
-	find_fork(run, &run->processes[birth.parent], child, &birth.fork_ns);
+	if (find_fork(run, &run->processes[birth.parent], child, &birth.fork_ns)) {
+		birth.from_ns = birth.fork_ns;
+	} else {
+		birth.from_ns = start_ns(run, child);
+		if (birth.from_ns > birth.fork_ns)
+			birth.from_ns = birth.fork_ns;
+	}
 	inheritance->births[inheritance->birth_count++] = birth;
 }
 
@@ -148,6 +174,13 @@ static void want(struct walk *walk, uint64_t address)
 		walk->no_memory = true;
 }
 
+/* The process gave it back when the child may have been there already. */
+static bool went_at_birth(const struct rvp_block *mark, const struct birth *birth)
+{
+	return mark && mark->bytes && mark->flags & WENT && mark->birth_ns >= birth->from_ns &&
+	       birth->from_ns < birth->fork_ns;
+}
+
 static void look_up(struct walk *walk, struct rvp_block *wanted)
 {
 	const struct rvp_block *found = rvp_block_find(&walk->live, wanted->address);
@@ -156,6 +189,9 @@ static void look_up(struct walk *walk, struct rvp_block *wanted)
 	if (found) {
 		wanted->bytes = found->bytes;
 		wanted->flags = RVP_BLOCK_OCCUPIED | (found->flags & RVP_BLOCK_SAMPLED);
+	} else if (went_at_birth(mark, walk->birth)) {
+		wanted->bytes = mark->bytes - 1;
+		wanted->flags = RVP_BLOCK_OCCUPIED | (mark->flags & RVP_BLOCK_SAMPLED);
 	} else if (mark && mark->bytes) {
 		wanted->flags = RVP_BLOCK_OCCUPIED | GONE;
 	} else {
@@ -205,6 +241,17 @@ static void touch(struct walk *walk, uint64_t address)
 		mark->bytes = 1;
 }
 
+static void mark_as_gone(struct walk *walk, const struct rvp_block *block, uint64_t ns)
+{
+	struct rvp_block *mark = walk->has_children ? rvp_block_find(&walk->touched, block->address) : NULL;
+
+	if (!mark)
+		return;
+	mark->bytes = block->bytes + 1;
+	mark->birth_ns = ns;
+	mark->flags = RVP_BLOCK_OCCUPIED | WENT | (block->flags & RVP_BLOCK_SAMPLED);
+}
+
 static void see_alloc(struct walk *walk, const struct rvp_record *record)
 {
 	struct rvp_block *block = rvp_block_find(&walk->live, record->ALLOC.address);
@@ -231,6 +278,7 @@ static void see_free(struct walk *walk, const struct rvp_moment *moment)
 		want(walk, address);
 		return;
 	}
+	mark_as_gone(walk, block, moment->ns);
 	walk->last_freed[moment->stream] = *block;
 	rvp_block_remove(&walk->live, block);
 }

@@ -340,6 +340,27 @@ START_TEST(child_gives_back_what_its_parent_had)
 }
 END_TEST
 
+/* By raw clone: no FORK record. What the parent gave back between the child's start and its first record may
+ * be the child's; what it gave back before that is not. */
+START_TEST(child_made_behind_the_hooks_gives_back_what_its_parent_had)
+{
+	for (int is_early = 0; is_early < 2; is_early++) {
+		maker = maker_open();
+		struct maker_thread *parent = &maker_add(&maker, 100)->threads[0];
+
+		put_alloc(parent, 2000, 0x1000, 100, 1);
+		put_free(parent, is_early ? 3000 : 20003100, 0x1000);
+		struct maker_process *child = add_child(2, 100, 20003300); /* and its start_ticks */
+
+		put_free(&child->threads[0], 20003400, 0x1000);
+		analyse();
+		ck_assert_uint_eq(answer.processes[1].free_bytes, is_early ? 0 : 100);
+		ck_assert_uint_eq(answer.totals.loss[RVP_LOSS_UNKNOWN_FREE], is_early);
+		done();
+	}
+}
+END_TEST
+
 START_TEST(grandchild_inherits_through_its_parent)
 {
 	maker = maker_open();
@@ -486,6 +507,7 @@ int main(void)
 	tcase_add_test(cases, moments_and_growth);
 	tcase_add_test(cases, ended_process_leaves_the_tree);
 	tcase_add_test(cases, child_gives_back_what_its_parent_had);
+	tcase_add_test(cases, child_made_behind_the_hooks_gives_back_what_its_parent_had);
 	tcase_add_test(cases, grandchild_inherits_through_its_parent);
 	tcase_add_test(cases, deferred_event_counts_once);
 	tcase_add_test(cases, missing_records_are_counted);
