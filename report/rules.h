@@ -23,7 +23,7 @@
 
 enum rvp_rule_action {
 	RVP_RULE_PURPOSE, /* says what a block is for */
-	RVP_RULE_LEAVE,   /* no later rule of this class or of a lesser one speaks */
+	RVP_RULE_LEAVE,   /* generic: no later generic rule speaks; else: no generic and no later rule does */
 	RVP_RULE_STEP,    /* a scope of this name is a step, or a phase of one */
 };
 

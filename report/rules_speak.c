@@ -73,7 +73,7 @@ const struct rvp_rule *rvp_rule_speaking(const struct rvp_rule_list *rules, stru
 		if ((rule->is_generic && generic) || !speaks(rules, rule, block))
 			continue;
 		if (!rule->is_generic && rule->action == RVP_RULE_LEAVE)
-			break;
+			return NULL;
 		if (!rule->is_generic)
 			return rule;
 		generic = rule;
