@@ -185,6 +185,11 @@ static bool read_COLOR(struct rvp_options *options, struct part value)
 		return false;
 	return true;
 }
+static bool read_RULES(struct rvp_options *options, struct part value)
+{
+	(void)options; /* the reader of the run folder's own matter: it is recorded with the environment */
+	return value.length > 0;
+}
 static bool read_FINALIZE(struct rvp_options *options, struct part value)
 {
 	return read_flag(&options->finalize, value);

@@ -100,7 +100,8 @@ static struct rvp_status rename_outputs(struct outputs *outputs)
 	return RVP_OK;
 }
 
-static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *run)
+static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *run,
+				       const struct rvp_attribution_settings *settings)
 {
 	struct rvp_csv csv;
 	struct rvp_ledger ledger;
@@ -108,7 +109,7 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 	struct rvp_observer *observers[] = {&csv.observer, &ledger.observer, &trace.observer, NULL};
 	struct rvp_attribution *attribution;
 	struct rvp_analysis answer;
-	struct rvp_status status = rvp_attribute(run, NULL, &attribution);
+	struct rvp_status status = rvp_attribute(run, settings, &attribution);
 
 	if (rvp_failed(status))
 		return status;
@@ -132,7 +133,7 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 	return status;
 }
 
-static struct rvp_status write_all(const char *folder)
+static struct rvp_status write_all(const char *folder, const struct rvp_attribution_settings *settings)
 {
 	struct outputs outputs = {.folder = folder};
 	struct rvp_run *run;
@@ -142,7 +143,7 @@ static struct rvp_status write_all(const char *folder)
 		return status;
 	status = open_outputs(&outputs);
 	if (!rvp_failed(status))
-		status = write_outputs(&outputs, run);
+		status = write_outputs(&outputs, run, settings);
 	if (!rvp_failed(status))
 		status = rename_outputs(&outputs);
 	drop_outputs(&outputs);
@@ -252,7 +253,8 @@ static bool is_fresh(const char *folder)
 	return written > records_changed_ns(folder) && is_complete(folder);
 }
 
-static struct rvp_status finalize(const char *folder, bool only_if_stale)
+static struct rvp_status finalize(const char *folder, bool only_if_stale,
+				  const struct rvp_attribution_settings *settings)
 {
 	struct rvp_status status = RVP_OK;
 	int fd = -1;
@@ -260,7 +262,7 @@ static struct rvp_status finalize(const char *folder, bool only_if_stale)
 	if (looks_like_a_run(folder))
 		status = lock(folder, &fd);
 	if (!rvp_failed(status) && !(only_if_stale && is_fresh(folder)))
-		status = write_all(folder);
+		status = write_all(folder, settings);
 	if (fd >= 0)
 		close(fd);
 	return status;
@@ -268,10 +270,15 @@ static struct rvp_status finalize(const char *folder, bool only_if_stale)
 
 struct rvp_status rvp_finalize(const char *folder)
 {
-	return finalize(folder, false);
+	return finalize(folder, false, NULL);
 }
 
 struct rvp_status rvp_finalize_if_stale(const char *folder)
 {
-	return finalize(folder, true);
+	return finalize(folder, true, NULL);
+}
+
+struct rvp_status rvp_finalize_with(const char *folder, const struct rvp_attribution_settings *settings)
+{
+	return finalize(folder, false, settings);
 }

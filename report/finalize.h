@@ -8,6 +8,11 @@
 
 struct rvp_status rvp_finalize(const char *folder);
 
+struct rvp_attribution_settings;
+
+/* The same with rules of the user. */
+struct rvp_status rvp_finalize_with(const char *folder, const struct rvp_attribution_settings *settings);
+
 /* The same, unless summary.json is newer than every record and says that the run is complete. */
 struct rvp_status rvp_finalize_if_stale(const char *folder);
 

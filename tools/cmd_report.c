@@ -8,6 +8,7 @@
  */
 #include "tools/commands.h"
 
+#include "report/attribution.h"
 #include "report/finalize.h"
 #include "report/text_json.h"
 #include "report/text_times.h"
@@ -20,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TOP_DEFAULT = 10, MORE_DEFAULT = 5, FRAMES_DEFAULT = 5, COPY_BYTES = 65536 };
+enum { TOP_DEFAULT = 10, MORE_DEFAULT = 5, FRAMES_DEFAULT = 5, COPY_BYTES = 65536, RULE_FILES_MAX = 16 };
 
 struct settings {
 	const char *from, *to, *at, *by;
@@ -28,6 +29,8 @@ struct settings {
 	enum rvp_color_choice color;
 	unsigned top_count, frame_count;
 	bool json, has_top;
+	const char *rule_files[RULE_FILES_MAX + 1]; /* NULL ends them */
+	int rule_count;
 };
 
 /* What is open while the answer is made. */
@@ -52,15 +55,23 @@ static const char help[] =
     "  --top N             call stacks a list (10 in the first, 5 in the others)\n"
     "  --frames N          lines a call stack (5)\n"
     "  --json              the text of summary.json; with --at, --from, --to or --by that list\n"
+    "  --rules FILE        rules of yours, asked before the built-in ones; the outputs are written again by "
+    "them\n"
     "  --color WHEN        auto, always or never; NO_COLOR and FORCE_COLOR are heard too\n\n"
     "TIME: 12.5s since the start, 40% of the run, peak, end, or a mark's label.\n";
 
 static const struct option options[] = {
-    {"at", required_argument, NULL, 'a'},  {"from", required_argument, NULL, 'f'},
-    {"to", required_argument, NULL, 't'},  {"by", required_argument, NULL, 'b'},
-    {"top", required_argument, NULL, 'n'}, {"frames", required_argument, NULL, 'd'},
-    {"json", no_argument, NULL, 'j'},      {"color", required_argument, NULL, 'c'},
-    {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0},
+    {"at", required_argument, NULL, 'a'},
+    {"from", required_argument, NULL, 'f'},
+    {"to", required_argument, NULL, 't'},
+    {"by", required_argument, NULL, 'b'},
+    {"top", required_argument, NULL, 'n'},
+    {"frames", required_argument, NULL, 'd'},
+    {"json", no_argument, NULL, 'j'},
+    {"rules", required_argument, NULL, 'r'},
+    {"color", required_argument, NULL, 'c'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 static bool number_of(const char *name, const char *text, unsigned *number)
@@ -101,6 +112,20 @@ static bool color_of(const char *word, enum rvp_color_choice *choice)
 	return false;
 }
 
+static bool take_rules(struct settings *settings, const char *file)
+{
+	if (settings->rule_count == RULE_FILES_MAX) {
+		rvp_complain("more than %d rule files", RULE_FILES_MAX);
+		return false;
+	}
+	if (access(file, R_OK) != 0) {
+		rvp_complain("cannot read rules %s: %s", file, strerror(errno));
+		return false;
+	}
+	settings->rule_files[settings->rule_count++] = file;
+	return true;
+}
+
 static bool take_option(struct settings *settings, int option)
 {
 	switch (option) {
@@ -111,6 +136,7 @@ static bool take_option(struct settings *settings, int option)
 	case 'n': settings->has_top = true; return number_of("top", optarg, &settings->top_count);
 	case 'd': return number_of("frames", optarg, &settings->frame_count);
 	case 'j': settings->json = true; return true;
+	case 'r': return take_rules(settings, optarg);
 	case 'c': return color_of(optarg, &settings->color);
 	default: return false;
 	}
@@ -219,11 +245,17 @@ static struct rvp_status find_moments(struct report *report)
 
 /* ---- the answer ---- */
 
+static struct rvp_attribution_settings rules_of(const struct settings *settings)
+{
+	return (struct rvp_attribution_settings){.rule_files = settings->rule_files};
+}
+
 static struct rvp_status analyse(struct report *report)
 {
 	uint64_t moments_ns[2] = {report->view.moments[0].ns, report->view.moments[1].ns};
 	struct rvp_question question = {.moments_ns = moments_ns, .moment_count = report->view.moment_count};
-	struct rvp_status status = rvp_attribute(report->run, NULL, &report->attribution);
+	struct rvp_attribution_settings rules = rules_of(&report->settings);
+	struct rvp_status status = rvp_attribute(report->run, &rules, &report->attribution);
 
 	if (rvp_failed(status))
 		return status;
@@ -344,7 +376,10 @@ static int finish(struct rvp_status status)
  * so. */
 static int report_on(struct report *report, const char *folder)
 {
-	struct rvp_status finalized = rvp_finalize_if_stale(folder), status = finalized;
+	struct rvp_attribution_settings rules = rules_of(&report->settings);
+	struct rvp_status finalized =
+	    report->settings.rule_count ? rvp_finalize_with(folder, &rules) : rvp_finalize_if_stale(folder);
+	struct rvp_status status = finalized;
 
 	if (!wants_summary(&report->settings)) {
 		status = answer(report, folder);

@@ -5,8 +5,10 @@
 
 #include "tools/commands.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -74,6 +76,25 @@ static int complain_of_value(const char *complaint)
 	return RVP_EXIT_RUN_FAILED;
 }
 
+/* Adds a rule file to those of before, by its whole path: what reads it may stand in another folder. */
+static bool add_rules(struct rvp_run_settings *settings, const char *file)
+{
+	size_t length = strlen(settings->rules);
+	char *path = realpath(file, NULL);
+	bool fits = path && length + strlen(path) + 2 <= sizeof settings->rules && !strchr(path, ':');
+
+	if (!path || access(path, R_OK) != 0)
+		rvp_complain("cannot read rules %s: %s", file, strerror(errno));
+	else if (!fits)
+		rvp_complain("cannot take rules %s: its path has a colon, or all paths are too long", file);
+	else
+		snprintf(settings->rules + length, sizeof settings->rules - length, "%s%s", length ? ":" : "",
+			 path);
+	fits = fits && access(path, R_OK) == 0;
+	free(path);
+	return fits;
+}
+
 /* One option of the table; 0 or the status. */
 static int take(struct rvp_run_settings *settings, const char *name, const char *value)
 {
@@ -81,6 +102,11 @@ static int take(struct rvp_run_settings *settings, const char *name, const char 
 
 	if (!value)
 		value = "1";
+	if (!strcmp(name, "rules")) {
+		if (!add_rules(settings, value))
+			return RVP_EXIT_RUN_FAILED;
+		value = settings->rules;
+	}
 	if (!rvp_options_set(&settings->options, name, strlen(name), value, strlen(value), complaint,
 			     sizeof complaint))
 		return complain_of_value(complaint);

@@ -5,7 +5,7 @@
 
 #include "record/options.h"
 
-enum { RVP_RUN_GIVEN_MAX = 32 };
+enum { RVP_RUN_GIVEN_MAX = 32, RVP_RUN_RULES_BYTES = 3072 };
 
 /* An option as it was given, to be handed on as a variable. */
 struct rvp_given {
@@ -17,7 +17,8 @@ struct rvp_run_settings {
 	bool environment_was_odd;   /* told already: the library need not tell again */
 	struct rvp_given given[RVP_RUN_GIVEN_MAX];
 	int given_count;
-	char **program; /* its argv; NULL-terminated */
+	char rules[RVP_RUN_RULES_BYTES]; /* whole paths of the rule files, by colons */
+	char **program;                  /* its argv; NULL-terminated */
 	int program_count;
 };
 
