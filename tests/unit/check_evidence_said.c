@@ -228,6 +228,9 @@ START_TEST(the_innermost_scope_with_a_category_speaks)
 	ck_assert_uint_eq(live("temp", 0), 1000);
 	ck_assert_uint_eq(live("unknown", 0), 10003);
 	ck_assert_str_eq(reason_of("temp"), "scope 'a name'");
+	for (size_t i = 0; i < answer.site_count; i++)
+		ck_assert(answer.sites[i].purpose != RVP_CATEGORY_UNKNOWN ||
+			  answer.sites[i].evidence != RVP_EVIDENCE_SCOPE);
 	ck_assert_uint_eq(answer.totals.loss[RVP_LOSS_UNBALANCED_SCOPE], 0);
 	close_log();
 }
@@ -297,14 +300,15 @@ START_TEST(domains_of_nvtx_end_their_own)
 {
 	open_log();
 	begin(1900, "weights");
-	scope(main_thread, 2000, RVP_SCOPE_BEGIN, RVP_SOURCE_NVTX, "", "one/category");
+	scope(main_thread, 2000, RVP_SCOPE_BEGIN, RVP_SOURCE_NVTX, "temp", "one/category");
 	scope(main_thread, 2100, RVP_SCOPE_BEGIN, RVP_SOURCE_NVTX, "", "two");
 	scope(main_thread, 2200, RVP_SCOPE_END, RVP_SOURCE_NVTX, "", "one");
+	alloc(main_thread, 2250, 0x20000, 10);
 	scope(main_thread, 2300, RVP_SCOPE_END, RVP_SOURCE_NVTX, "", "two");
 	alloc(main_thread, 2400, 0x10000, 100);
 	end(2500);
 	attribute();
-	ck_assert_uint_eq(live("weights", 0), 100);
+	ck_assert_uint_eq(live("weights", 0), 110);
 	ck_assert_uint_eq(answer.totals.loss[RVP_LOSS_UNBALANCED_SCOPE], 0);
 	close_log();
 }
