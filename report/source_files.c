@@ -89,19 +89,23 @@ bool rvp_source_files_open(struct rvp_source_files *files, const struct rvp_run 
 	return true;
 }
 
-/* -1: not there any more, or another one. */
+static bool is_same(const struct rvp_source_file *file, const struct stat *now)
+{
+	return S_ISREG(now->st_mode) && now->st_dev == file->device && now->st_ino == file->inode &&
+	       (uint64_t)now->st_size == file->bytes;
+}
+
+/* -1: not there any more, or another one. A path of a log can be any: what is no regular file is not even
+ * opened. */
 static int open_same(const struct rvp_source_file *file)
 {
 	struct stat now;
 	int fd;
 
-	if (file->path[0] != '/')
+	if (file->path[0] != '/' || stat(file->path, &now) != 0 || !is_same(file, &now))
 		return -1;
 	fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &now) == 0 && S_ISREG(now.st_mode) && now.st_dev == file->device &&
-	    now.st_ino == file->inode && (uint64_t)now.st_size == file->bytes)
+	if (fd < 0 || (fstat(fd, &now) == 0 && is_same(file, &now)))
 		return fd;
 	close(fd);
 	return -1;
