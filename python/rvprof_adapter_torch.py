@@ -6,16 +6,12 @@ librvprof.so holds this text and runs it once, in a namespace of its own, when P
 
 What is told
   TAG      weights: parameters and buffers of every module that is called from outside; gradient and optimizer: of
-           every optimizer that steps; kv_cache: see below; input: integer tensors that a model is called with.
+           every optimizer that steps; kv_cache: see rvprof_adapter_torch_kv.py, which runs before this in the same
+           namespace; input: integer tensors that a model is called with.
   STEP     the outermost call of a module; in training up to the end of optimizer.step. Phases: prefill, decode
            (integer input of several tokens, of one); forward, backward, update.
   SCOPE    the modules' names, in each model's second step only (that is what a step can pay for).
   ADAPTER  once at the start, once more if something fails.
-
-What a KV cache is: by public names (KV_NAMES), or by what is done with it. Floating tensors of three dimensions and
-more, at least two of the same shape, that outlive a call of a model over integer tokens and are kept from call to
-call (in an argument, in an attribute of a module, or handed out and in again), and that either grow along one
-dimension by the tokens of the call, or are written in place in every call. Nothing is called kv_cache before that.
 
 Rules
   - Nothing is kept alive: modules, optimizers and parameters by weak references, tensors by their addresses.
@@ -38,20 +34,8 @@ SCOPE_BEGIN, SCOPE_END = 0, 1
 SOURCE = 3  # an adapter
 MEASURED = {(1, 13)}  # versions of PyTorch that this was run with
 
-# Names under which public code keeps keys and values, each with where it is from.
-KV_NAMES = {
-    "past_key_values",  # transformers: argument and output of its models
-    "past_key_value", "layer_past",  # transformers: argument of its attention layers
-    "key_cache", "value_cache",  # transformers: Cache classes up to 4.5x; vLLM
-    "k_cache", "v_cache",  # gpt-fast: KVCache; flash-attention
-    "cache_k", "cache_v",  # llama's reference code: Attention
-    "kv_cache", "kv_caches",  # vLLM; whisper
-    "key_value_memory_dict",  # flash-attention: InferenceParams
-    "prev_key", "prev_value",  # fairseq: MultiheadAttention's incremental state
-}
-PLAIN = {int, float, str, bool, type(None), bytes, complex}
-DEPTH_MAX, TENSORS_MAX, ITEMS_MAX = 5, 4096, 4096
 FRAMES_MAX = 400
+INPUT_MIN = 64  # elements: a decode step's one token is not worth its tag
 LOOK_ALWAYS, LOOK_EVERY = 4, 32  # steps at which weights and attributes are looked through again
 
 _tag = ctypes.PYFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p)(
@@ -73,16 +57,23 @@ def bytes_of(text):
     return text.encode("utf-8", "replace")
 
 
-class Failures:
-    count = 0
+failures = 0
 
-    @classmethod
-    def add(cls, where):
-        """In an except clause: the first is told."""
-        cls.count += 1
-        if cls.count == 1:
-            error = sys.exc_info()[1]
-            _adapter(FAILED, b"torch", version, bytes_of("%s: %s: %s" % (where, type(error).__name__, error)))
+
+def quiet(function):
+    """Around everything that PyTorch or the program calls: an exception of ours ends here; the first is told."""
+    @functools.wraps(function)
+    def quietly(*args, **kwargs):
+        global failures
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            failures += 1
+            if failures == 1:
+                _adapter(FAILED, b"torch", version,
+                         bytes_of("%s: %s: %s" % (function.__name__, type(error).__name__, error)))
+            return None
+    return quietly
 
 
 def is_due(number):
@@ -99,184 +90,6 @@ def base_of(tensor):
         return 0
 
 
-def gather(value, into, depth):
-    """The tensors in a value's lists, tuples, dicts and plain objects, in a fixed order."""
-    kind = type(value)
-    if kind in PLAIN or depth == 0 or len(into) >= TENSORS_MAX:
-        return
-    if isinstance(value, Tensor):
-        into.append(value)
-    elif isinstance(value, (list, tuple)):
-        if len(value) <= ITEMS_MAX and not (value and type(value[0]) in PLAIN and type(value[-1]) in PLAIN):
-            for item in value:
-                gather(item, into, depth - 1)
-    elif isinstance(value, dict):
-        if len(value) <= ITEMS_MAX:
-            for item in value.values():
-                gather(item, into, depth - 1)
-    elif is_holder(value):
-        for item in vars(value).values():
-            gather(item, into, depth - 1)
-
-
-def is_holder(value):
-    """An object of a program's or a library's own class, which may be a cache."""
-    return (hasattr(value, "__dict__") and not isinstance(value, (type, torch.nn.Module, torch.optim.Optimizer))
-            and not callable(value) and type(value).__module__ not in ("builtins", "types", "torch"))
-
-
-def describe(value, path, into, depth):
-    """The paths of what gather() gives, in the same order: (text, a public name is in it)."""
-    kind = type(value)
-    if kind in PLAIN or depth == 0 or len(into) >= TENSORS_MAX:
-        return
-    if isinstance(value, Tensor):
-        into.append(".".join(path))
-    elif isinstance(value, (list, tuple)):
-        if len(value) <= ITEMS_MAX and not (value and type(value[0]) in PLAIN and type(value[-1]) in PLAIN):
-            for i, item in enumerate(value):
-                describe(item, path + [str(i)], into, depth - 1)
-    elif isinstance(value, dict):
-        if len(value) <= ITEMS_MAX:
-            for key, item in value.items():
-                describe(item, path + [str(key)[:60]], into, depth - 1)
-    elif is_holder(value):
-        note_library(value)
-        for key, item in vars(value).items():
-            describe(item, path + public_name(value, key), into, depth - 1)
-
-
-def public_name(value, key):
-    """keys and values are words of many; in a class of transformers' they are its cache layers'."""
-    if key in ("keys", "values") and type(value).__name__.endswith("Layer"):
-        return ["key_cache" if key == "keys" else "value_cache"]
-    return [key]
-
-
-met_libraries = set()
-
-
-def note_library(value):
-    library = type(value).__module__.partition(".")[0]
-    if library == "transformers" and library not in met_libraries:
-        met_libraries.add(library)
-        there = getattr(sys.modules.get(library), "__version__", "")
-        _adapter(UNTESTED, b"transformers", bytes_of(str(there)),
-                 b"cache objects by their public attribute names; not run with the library itself")
-
-
-def is_store_like(tensor):
-    """Whether its kind allows it to be keys and values: no tokens, no flat mask, nothing that learns."""
-    return tensor.dim() >= 3 and tensor.dtype not in whole_types and not tensor.requires_grad
-
-
-def version_of(tensor):
-    try:
-        return tensor._version
-    except RuntimeError:  # made in inference mode
-        return None
-
-
-def grown_dimension(old, new, by):
-    """The one dimension in which two shapes differ, when it grew by so much; -1: they are not so."""
-    if old is None or len(old) != len(new):
-        return -1
-    changed = [i for i, (a, b) in enumerate(zip(old, new)) if a != b]
-    return changed[0] if len(changed) == 1 and new[changed[0]] - old[changed[0]] == by else -1
-
-
-class Place:
-    """Where a tensor is found again in every call: what was there last. The tensor itself is not kept."""
-    __slots__ = ("name", "is_named", "is_kv", "shape", "at", "version", "grew", "length_at")
-
-    def __init__(self, name):
-        self.name = name
-        self.is_named = bool(KV_NAMES.intersection(name.split(".")))
-        self.is_kv = self.grew = False
-        self.shape, self.at, self.version, self.length_at = None, 0, None, -1
-
-    def note(self, tensor, tokens):
-        """True: written in place, or grown by the call's tokens, since the last look."""
-        shape, at, version = tuple(tensor.shape), base_of(tensor), version_of(tensor)
-        length_at = grown_dimension(self.shape, shape, tokens) if tokens else -1
-        is_written = (at != 0 and at == self.at and version is not None and self.version is not None and
-                      version > self.version)
-        self.grew = length_at >= 0
-        self.length_at = length_at if self.grew else self.length_at
-        self.shape, self.at, self.version = shape, at, version
-        return is_written or self.grew
-
-    def tell(self, tensor):
-        """It is keys or values: its block, if it is not the one that was told last."""
-        at, shape = tensor.data_ptr(), tensor.shape
-        if at != self.at or shape != self.shape:
-            self.at, self.shape = at, shape
-            _tag(SOURCE, base_of(tensor), 0, b"kv_cache", bytes_of(self.name))
-
-
-class Source:
-    """One root of values: a model's arguments, its output, an attribute of a module."""
-
-    def __init__(self, root, kind):
-        self.root, self.kind, self.places = root, kind, []
-
-    def has_kv(self):
-        return any(place.is_kv for place in self.places)
-
-    def rename(self, value, count):
-        names = []
-        describe(value, [self.root], names, DEPTH_MAX)
-        known = {place.name: place for place in self.places}
-        self.places = [known.get(name) or Place(name) for name in (names + ["?"] * count)[:count]]
-
-    def look(self, value, tokens, total):
-        """At the end of a call: tells what is known to be keys and values, gives what may be."""
-        tensors, candidates = [], []
-        gather(value, tensors, DEPTH_MAX)
-        if len(tensors) != len(self.places):
-            self.rename(value, len(tensors))
-        for place, tensor in zip(self.places, tensors):
-            if place.is_kv:
-                place.tell(tensor)
-            elif is_store_like(tensor) and self.may_be(place, tensor, tokens, total):
-                candidates.append((place, tensor))
-        return candidates
-
-    def may_be(self, place, tensor, tokens, total):
-        is_new = place.shape is None
-        is_store = place.note(tensor, tokens)
-        if place.is_named:
-            return place.at != 0
-        if not tokens or not place.at or self.kind == "output":
-            return False  # of an output nothing is known before it comes back
-        return is_store or (self.kind == "argument" and is_new and total > 1 and total in place.shape)
-
-    def came_back(self, tensors, total):
-        """Outputs that are handed in again are what the model keeps: those of them that have the length."""
-        again = {base_of(tensor): tensor for tensor in tensors if is_store_like(tensor)}
-        return [(place, again[place.at]) for place in self.places
-                if place.at in again and not place.is_kv and (place.grew or (total > 1 and total in place.shape))]
-
-    def length(self):
-        """Tokens held; 0: not known."""
-        for place in self.places:
-            if place.is_kv and 0 <= place.length_at < len(place.shape):
-                return place.shape[place.length_at]
-        return 0
-
-
-def believe(candidates):
-    """Keys never come without values: of a shape there are two at least, or a public name."""
-    groups = {}
-    for place, tensor in candidates:
-        groups.setdefault(tuple(tensor.shape), []).append((place, tensor))
-    for group in groups.values():
-        if len(group) >= 2 or group[0][0].is_named:
-            for place, tensor in group:
-                place.is_kv, place.at = True, 0
-                place.tell(tensor)
-
-
 class Model:
     """What is known of a module that is called from outside. It does not keep the module."""
 
@@ -286,6 +99,7 @@ class Model:
         self.told = {}  # name of a parameter or buffer -> address
         self.total = 0  # tokens since the last prefill, it included
         self.tokens = 0  # of this call
+        self.length_place = None
         self.arguments = Source("argument", "argument")
         self.output = Source("output", "output")
         self.attributes = {}  # (id of module, attribute) -> (weak reference, attribute, Source)
@@ -303,7 +117,7 @@ class Model:
             return False
         if self.number < LOOK_ALWAYS - 1 or KV_NAMES.intersection(name.split(".")):
             return True
-        return any(source.root == name and source.has_kv() for _, _, source in self.attributes.values())
+        return any(source.root == name and source.has_kv for _, _, source in self.attributes.values())
 
     def find_attributes(self, module):
         """Attributes of its modules that hold tensors which are neither parameters nor plain buffers."""
@@ -312,7 +126,7 @@ class Model:
                 if key in module_keys or type(value) in PLAIN or (id(part), key) in self.attributes:
                     continue
                 tensors = []
-                gather(value, tensors, DEPTH_MAX - 1)
+                gather(value, tensors)
                 if any(is_store_like(tensor) for tensor in tensors):
                     source = Source((path + "." if path else "") + key, "attribute")
                     self.attributes[id(part), key] = weakref.ref(part), key, source
@@ -323,7 +137,7 @@ class Model:
             part = reference()
             if part is None:
                 del self.attributes[place]
-            elif every or source.has_kv():
+            elif every or source.is_due(self.number, self.tokens):
                 value = vars(part).get(key, part._buffers.get(key))
                 candidates += source.look(value, self.tokens, self.total)
         return candidates
@@ -336,9 +150,9 @@ class Model:
         if is_training:
             return
         self.total = self.tokens if self.tokens > 1 else self.total + self.tokens
-        if is_due(self.number) and self.output.places and not self.output.has_kv():
+        if is_due(self.number) and self.output.places and not self.output.has_kv:
             tensors = []
-            gather(values, tensors, DEPTH_MAX)
+            gather(values, tensors)
             believe(self.output.came_back(tensors, before))
 
     def leave(self, module, values, output):
@@ -347,16 +161,27 @@ class Model:
         if every:
             self.find_attributes(module)
         candidates = self.look_at_attributes(every)
-        if every or self.output.has_kv():
+        if self.output.is_due(self.number, self.tokens):
             candidates += self.output.look(output, self.tokens, self.total)
         # What was handed in is, where it is handed out anew, what the last call handed out.
-        if (every or self.arguments.has_kv()) and not self.output.has_kv():
+        if not self.output.has_kv and self.arguments.is_due(self.number, self.tokens):
             candidates += self.arguments.look(values, self.tokens, self.total)
-        believe(candidates)
+        if candidates:
+            believe(candidates)
+        if every:
+            self.length_place = self.find_length()
+
+    def find_length(self):
+        """One of the growing ones tells how many tokens are held; where none grows that is not known."""
+        for source in [self.arguments, self.output] + [source for _, _, source in self.attributes.values()]:
+            for place in source.places:
+                if place.is_kv and place.length_at >= 0:
+                    return place
+        return None
 
     def length(self):
-        sources = [self.arguments, self.output] + [source for _, _, source in self.attributes.values()]
-        return max((source.length() for source in sources), default=0)
+        place = self.length_place
+        return place.shape[place.length_at] if place and place.shape and place.length_at < len(place.shape) else 0
 
 
 def tell_once(told, category, name, tensor):
@@ -379,11 +204,9 @@ def tokens_of(args, kwargs):
 class Call(tuple):
     """The arguments of an outermost call. When the call is over, however it ends, they go: the hook is back."""
 
+    @quiet
     def __del__(self):
-        try:
-            self.finish()
-        except Exception:
-            Failures.add("end of a call")
+        self.finish()
 
     def begin(self, module, kwargs):
         self.module, self.kwargs, self.model, self.is_over = module, kwargs, model_of(module), False
@@ -403,7 +226,7 @@ class Call(tuple):
 
     def tell_input(self):
         for value in self or self.kwargs.values():
-            if isinstance(value, Tensor) and value.dtype in token_types:
+            if isinstance(value, Tensor) and value.dtype in token_types and value.numel() >= INPUT_MIN:
                 _tag(SOURCE, base_of(value), 0, b"input", b"input")
 
     def watch(self):
@@ -456,13 +279,11 @@ class After:
     def __init__(self, call):
         self.call = call
 
+    @quiet
     def __call__(self, module, args, output):
-        try:
-            call, self.call = self.call, None
-            if call is not None:
-                call.after(module, output)
-        except Exception:
-            Failures.add("after a call")
+        call, self.call = self.call, None
+        if call is not None:
+            call.after(module, output)
 
     def __reduce__(self):
         return getattr, (contextlib.nullcontext(), "__exit__")
@@ -504,23 +325,20 @@ def outermost(frame):
     return None
 
 
+@quiet
 def before_call(module, args):
     """PyTorch's hook before the call of any module."""
-    try:
-        if Current.names is not None:
-            begin_scope(module)
-            return None
-        frame = outermost(sys._getframe(1))
-        if frame is None or torch._C._get_tracing_state() or "_forward_hooks" not in vars(module):
-            return None
-        call = Call(args)
-        call.begin(module, frame.f_locals.get("kwargs", {}))
-        # With hooks on the backward the arguments are replaced at once; then an exception in the call costs us
-        # the steps up to the next that succeeds.
-        return None if module._backward_hooks or torch.nn.modules.module._global_backward_hooks else call
-    except Exception:
-        Failures.add("before a call")
+    if Current.names is not None:
+        begin_scope(module)
         return None
+    frame = outermost(sys._getframe(1))
+    if frame is None or torch._C._get_tracing_state() or "_forward_hooks" not in vars(module):
+        return None
+    call = Call(args)
+    call.begin(module, frame.f_locals.get("kwargs", {}))
+    # With hooks on the backward the arguments are replaced at once; then an exception in the call costs us
+    # the steps up to the next that succeeds.
+    return None if module._backward_hooks or torch.nn.modules.module._global_backward_hooks else call
 
 
 def begin_scope(module):
@@ -528,13 +346,11 @@ def begin_scope(module):
         _scope(SCOPE_BEGIN, SOURCE, None, Current.names[id(module)], None)
 
 
+@quiet
 def end_of_scope(module, args, output):
     """PyTorch's hook after the call of any module, in the one step that tells scopes."""
-    try:
-        if Current.names is not None and Current.owner == threading.get_ident() and id(module) in Current.names:
-            _scope(SCOPE_END, SOURCE, None, None, None)
-    except Exception:
-        Failures.add("end of a scope")
+    if Current.names is not None and Current.owner == threading.get_ident() and id(module) in Current.names:
+        _scope(SCOPE_END, SOURCE, None, None, None)
 
 
 class Note:
@@ -575,38 +391,32 @@ def tell_state(optimizer, note):
                 tell_once(note.told, b"optimizer", "%d.%s.%s" % (i, name_of(parameter), key), value)
 
 
+@quiet
 def after_update(optimizer):
-    try:
-        if Current.is_step_open:
-            Current.is_step_open = False
-            _step(SOURCE, END, NONE, 0, 0, None)
-        Current.has_backward = False
-        note = optimizer_notes.setdefault(optimizer, Note())
-        optimizers.add(optimizer)
-        note.gradients = tell_gradients(parameters_of(optimizer), note.gradients)
-        if is_due(note.number) or len(optimizer.state) != note.count:
-            tell_state(optimizer, note)
-        note.count = len(optimizer.state)
-        note.number += 1
-    except Exception:
-        Failures.add("after optimizer.step")
+    if Current.is_step_open:
+        Current.is_step_open = False
+        _step(SOURCE, END, NONE, 0, 0, None)
+    Current.has_backward = False
+    note = optimizer_notes.setdefault(optimizer, Note())
+    optimizers.add(optimizer)
+    note.gradients = tell_gradients(parameters_of(optimizer), note.gradients)
+    if is_due(note.number) or len(optimizer.state) != note.count:
+        tell_state(optimizer, note)
+    note.count = len(optimizer.state)
+    note.number += 1
 
 
+@quiet
 def before_update():
-    try:
-        if Current.is_step_open:
-            _step(SOURCE, PHASE, UPDATE, 0, 0, None)
-    except Exception:
-        Failures.add("before optimizer.step")
+    if Current.is_step_open:
+        _step(SOURCE, PHASE, UPDATE, 0, 0, None)
 
 
+@quiet
 def before_backward():
-    try:
-        Current.has_backward = True
-        if Current.is_step_open:
-            _step(SOURCE, PHASE, BACKWARD, 0, 0, None)
-    except Exception:
-        Failures.add("before backward")
+    Current.has_backward = True
+    if Current.is_step_open:
+        _step(SOURCE, PHASE, BACKWARD, 0, 0, None)
 
 
 def noting(original):
@@ -674,6 +484,7 @@ def watch_compile():
     torch.compile = compile
 
 
+@quiet
 def attach():
     """PyTorch is imported."""
     global torch, Tensor, version, whole_types, token_types, module_keys, busy, call_code
@@ -700,6 +511,7 @@ def attach():
              (b"" if is_measured else b"; not run with this version"))
 
 
+@quiet
 def start():
     """Now, or when the import of PyTorch that is under way is done."""
     module = sys.modules.get("torch")
@@ -717,16 +529,10 @@ def start():
             object.__setattr__(self, name, value)
             if name == "_initializing" and not value:
                 self.__class__ = plain
-                try:
-                    if sys.modules.get("torch") is module:
-                        attach()
-                except Exception:
-                    Failures.add("start")
+                if sys.modules.get("torch") is module:
+                    attach()
     ModuleSpec.__module__, ModuleSpec.__qualname__ = plain.__module__, plain.__qualname__
     spec.__class__ = ModuleSpec
 
 
-try:
-    start()
-except Exception:
-    Failures.add("start")
+start()
