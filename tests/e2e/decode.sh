@@ -28,3 +28,14 @@ recorded long.full 65536 45
 # With threads the C library asks for one block a thread (its table of thread-local storage).
 same threads "$decode" --tokens 100 --threads 2
 equal threads.full alloc_count threads.out alloc_count 2
+
+# A step a token, seen by nothing but the period of its allocations; sampled, its layers must not pass for steps.
+steps_are short.full 40 detected
+steps_are long.full 480 detected
+steps_are threads.full 100 detected
+for run in short long threads; do
+	case $(summary $run.sampled .steps.source) in
+	none) ;;
+	*) steps_are $run.sampled "$(said $run.out tokens)" detected ;;
+	esac
+done

@@ -25,6 +25,12 @@ for way in mmap no_mmap; do
 		fail "llama.cpp's log has no KV buffer of $kv_bytes bytes: $(grep 'buffer size' $way.err)"
 	recorded $way.full "$kv_bytes"
 	recorded $way.sampled "$kv_bytes"
+	# A token is one llama_decode: the first is the prompt's, each further one adds one to the cache.
+	for mode in full sampled; do
+		steps_are $way.$mode "$(said $way.out decodes)" function
+		awk -F, 'NR == 1 { next } NR > 2 && $4 != last + 1 { bad = 1 } { last = $4 } END { exit bad || last < 9 }' \
+			$way.$mode/latency.csv || fail "seq_len does not grow by one: $(cat $way.$mode/latency.csv)"
+	done
 done
 # Without mmap the weights are one request; llama.cpp says their size with two decimals.
 weights=$(sed -n 's/.*CPU model buffer size = *\([0-9.]*\) MiB.*/\1/p' no_mmap.err)

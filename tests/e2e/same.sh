@@ -60,6 +60,14 @@ quiet_stderr() { # FILE: nothing of ours and nothing of the loader's may be in a
 	fi
 }
 
+# steps_are FOLDER COUNT SOURCE: so many steps were found, and a row of latency.csv for each.
+steps_are() {
+	count=$(summary "$1" .steps.count) source=$(summary "$1" .steps.source)
+	[ "$count/$source" = "$2/$3" ] || fail "$1: $count steps ($source), expected $2 ($3)"
+	rows=$(($(wc -l <"$1/latency.csv") - 1))
+	[ "$rows" = "$2" ] || fail "$1: $rows rows of latency.csv for $2 steps"
+}
+
 # same LABEL CMD...: stdout and exit status with us are those without us, in both modes, and the report is true.
 # Leaves the run folders in LABEL.sampled and LABEL.full, the plain output in LABEL.out.
 same() {
