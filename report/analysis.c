@@ -194,6 +194,7 @@ static void tell(struct rvp_pass *pass, const struct rvp_event *event)
 	struct rvp_observer **observers = pass->question->observers;
 
 	pass->state.sites = pass->sites->sites;
+	pass->state.site_count = pass->sites->count;
 	if (pass->series.rows)
 		pass->series.observer.see(&pass->series.observer, event, &pass->state);
 	for (; observers && *observers; observers++)
@@ -285,6 +286,7 @@ static void finish_observers(struct rvp_pass *pass)
 	struct rvp_observer **observers = pass->question->observers;
 
 	pass->state.sites = pass->sites->sites;
+	pass->state.site_count = pass->sites->count;
 	for (; observers && *observers; observers++)
 		if ((*observers)->finish)
 			(*observers)->finish(*observers, &pass->state);
@@ -348,6 +350,7 @@ static bool open_pass(struct rvp_pass *pass)
 	pass->matcher = rvp_matcher_open(pass->run, rvp_timeline_streams(pass->timeline), &pass->base,
 					 (struct rvp_classifier){rvp_pass_classify, pass});
 	pass->state.matcher = pass->matcher;
+	pass->state.maps = &pass->maps;
 	return pass->matcher != NULL;
 }
 
@@ -374,6 +377,8 @@ struct rvp_status rvp_analyse(struct rvp_run *run, const struct rvp_question *qu
 	struct rvp_pass pass = {.run = run, .question = question, .answer = answer};
 
 	memset(answer, 0, sizeof *answer);
+	if (question->attribution)
+		rvp_attribution_begin_pass(question->attribution);
 	pass.no_memory = !open_pass(&pass);
 	if (!pass.no_memory)
 		run_through(&pass);

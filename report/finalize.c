@@ -115,8 +115,9 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 		return status;
 	rvp_csv_open(&csv, outputs->files[MEMORY], outputs->files[CATEGORIES]);
 	rvp_latency_write(outputs->files[LATENCY], rvp_attribution_steps(attribution));
-	rvp_ledger_open(&ledger);
-	if (!rvp_trace_open(&trace, run, outputs->files[TRACE], trace_max_bytes)) {
+	if (!rvp_ledger_open(&ledger, run) ||
+	    !rvp_trace_open(&trace, run, outputs->files[TRACE], trace_max_bytes)) {
+		rvp_ledger_close(&ledger);
 		rvp_attribution_close(attribution);
 		return rvp_fail("write", names[TRACE], ENOMEM);
 	}
@@ -129,6 +130,7 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 		rvp_analysis_free(&answer);
 		status = close_outputs(outputs);
 	}
+	rvp_ledger_close(&ledger);
 	rvp_attribution_close(attribution);
 	return status;
 }

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger.h: what resident memory consisted of, at the snapshot with the highest RSS and at the last one; and
- * what the categories held when live bytes were highest. */
+/* ledger.h: what resident memory consisted of, at the snapshot with the highest RSS, at the last one and
+ * where the program asked for one (rvprof_snapshot); and what the categories held when live bytes were
+ * highest.
+ *
+ * An entry with `sums` was made from looks at the map from inside (ledger_look.h), each part by itself. One
+ * without was made from REGION records alone, where heap and anonymous memory are one row, or from an RSS
+ * sample.
+ */
 #ifndef RVP_REPORT_LEDGER_H
 #define RVP_REPORT_LEDGER_H
 
-#include "report/observer.h"
+#include "report/ledger_look.h"
 
 struct rvp_ledger_entry {
 	bool is_set;
@@ -12,24 +18,42 @@ struct rvp_ledger_entry {
 	uint64_t regions_ns; /* of the snapshot of maps; 0: none */
 	uint64_t rss_bytes, swap_bytes, live_bytes;
 	uint64_t mapped_bytes[RVP_CATEGORY_COUNT], region_bytes[RVP_CATEGORY_COUNT];
+	struct rvp_ledger_sums *sums; /* of the tree; NULL: not looked at from inside */
+	bool sums_are_whole;          /* every living process was */
+	char label[64];               /* of a mark */
 };
+
+enum { RVP_LEDGER_MARKS_MAX = 16 };
 
 struct rvp_ledger {
 	struct rvp_observer observer;
 	struct rvp_ledger_entry peak; /* the highest one with a snapshot of maps, else the highest */
 	struct rvp_ledger_entry end;
+	struct rvp_ledger_entry marks[RVP_LEDGER_MARKS_MAX]; /* the last ones */
+	uint64_t mark_count;                                 /* ever */
 	struct rvp_ledger_entry at_live_peak;
 	uint64_t max_region_bytes[RVP_CATEGORY_COUNT];
 	uint64_t regions_ns; /* of the latest snapshot of maps */
 	uint64_t live_peak_bytes;
-	struct rvp_record_CGROUP cgroup;
+	struct rvp_record_CGROUP cgroup,
+	    cgroup_peak; /* the last, and the one with the highest current_bytes */
 	bool has_cgroup;
+	/* While the pass goes on. */
+	struct rvp_ledger_ranges ranges;
+	struct rvp_look *looks; /* by process */
+	uint32_t open_process;  /* whose look is open, or RVP_NO_PROCESS */
+	bool no_memory;         /* no entry has sums from then on */
 };
 
-void rvp_ledger_open(struct rvp_ledger *ledger);
+/* False without memory. */
+bool rvp_ledger_open(struct rvp_ledger *ledger, const struct rvp_run *run);
+void rvp_ledger_close(struct rvp_ledger *ledger);
 
 /* Whether the parts of an entry were looked at in the same moment as its whole, so that the rest means
  * something. */
 bool rvp_ledger_closes(const struct rvp_ledger_entry *entry);
+
+/* RSS less all rows. */
+int64_t rvp_ledger_entry_unexplained(const struct rvp_ledger_entry *entry);
 
 #endif

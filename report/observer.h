@@ -7,6 +7,8 @@
 #include "report/match.h"
 #include "report/resident.h"
 
+struct rvp_map_table;
+
 struct rvp_live {
 	struct rvp_amount amount;
 	uint64_t sampled_bytes; /* of the bytes: what sampled blocks stand for */
@@ -25,6 +27,10 @@ struct rvp_state {
 	struct rvp_tree_rss resident;
 	const struct rvp_site *sites; /* may move at each event; of a block: sites[block.split], in a survey
 				       * also sites[block.site] */
+	size_t site_count;
+	uint64_t change_count; /* purposes that changed in the middle of a life so far: bytes went from site to site
+				* without an event */
+	const struct rvp_map_table *maps; /* its live mappings; NULL in a survey */
 };
 
 struct rvp_observer {

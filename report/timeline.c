@@ -55,6 +55,9 @@ static bool happens(enum rvp_kind kind)
 	case RVP_BREAK:
 	case RVP_SNAPSHOT:
 	case RVP_REGION:
+	case RVP_RESIDENT:
+	case RVP_OWN_RANGE:
+	case RVP_THREAD:
 	case RVP_CGROUP:
 	case RVP_WATCH:
 	case RVP_MARK:
@@ -68,6 +71,7 @@ static bool happens(enum rvp_kind kind)
 	case RVP_TAG:
 	case RVP_STEP:
 	case RVP_TENSOR:
+	case RVP_WRITTEN:
 	case RVP_ADAPTER: return true;
 	default: return false;
 	}

@@ -8,6 +8,7 @@
 #include "report/cost.h"
 #include "report/json_writer.h"
 #include "report/rows.h"
+#include "report/write_ledger.h"
 
 #include <string.h>
 
@@ -203,88 +204,6 @@ static void write_resident_category(struct writer *writer, int category)
 	rvp_json_close(json, '}');
 }
 
-static void write_ledger_rows(struct writer *writer, const struct rvp_ledger_entry *entry)
-{
-	struct rvp_json *json = &writer->json;
-
-	rvp_json_open(json, "rows", '[');
-	for (int i = 0; i < RVP_CATEGORY_COUNT; i++) {
-		bool is_unknown = i == RVP_CATEGORY_UNKNOWN;
-
-		if (!is_unknown && !entry->mapped_bytes[i] && !entry->region_bytes[i])
-			continue;
-		rvp_json_open(json, NULL, '{');
-		rvp_json_string(json, "name", rvp_category_names[i]);
-		rvp_json_number(json, "bytes", is_unknown ? entry->live_bytes : entry->mapped_bytes[i]);
-		if (entry->regions_ns)
-			rvp_json_number(json, "resident_bytes", entry->region_bytes[i]);
-		rvp_json_close(json, '}');
-	}
-	rvp_json_close(json, ']');
-}
-
-static int64_t unexplained_bytes(const struct rvp_ledger_entry *entry)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < RVP_CATEGORY_COUNT; i++)
-		sum += entry->region_bytes[i];
-	return (int64_t)(entry->rss_bytes - sum);
-}
-
-static void write_ledger_entry(struct writer *writer, const char *at, const struct rvp_ledger_entry *entry)
-{
-	struct rvp_json *json = &writer->json;
-	uint64_t end_ns = writer->run->end_ns, peak = writer->answer->peak_rss_bytes;
-
-	if (!entry->is_set)
-		return;
-	rvp_json_open(json, NULL, '{');
-	rvp_json_string(json, "at", at);
-	rvp_json_number(json, "t_unix_us", entry->ns / 1000);
-	rvp_json_number(json, "age_us", end_ns > entry->ns ? (end_ns - entry->ns) / 1000 : 0);
-	if (entry == &writer->ledger->peak)
-		rvp_json_number(json, "peak_missed_bytes",
-				peak > entry->rss_bytes ? peak - entry->rss_bytes : 0);
-	rvp_json_number(json, "rss_bytes", entry->rss_bytes);
-	rvp_json_number(json, "swap_bytes", entry->swap_bytes);
-	write_ledger_rows(writer, entry);
-	if (rvp_ledger_closes(entry))
-		rvp_json_signed(json, "unexplained_bytes", unexplained_bytes(entry));
-	rvp_json_close(json, '}');
-}
-
-static void write_cgroup(struct writer *writer)
-{
-	const struct rvp_record_CGROUP *cgroup = &writer->ledger->cgroup;
-	const struct {
-		const char *name;
-		uint64_t bytes;
-	} rows[] = {{"anon", cgroup->anon_bytes},
-		    {"file", cgroup->file_bytes},
-		    {"shmem", cgroup->shmem_bytes},
-		    {"kernel", cgroup->kernel_bytes},
-		    {"swap", cgroup->swap_bytes}};
-	struct rvp_json *json = &writer->json;
-
-	if (!writer->ledger->has_cgroup)
-		return;
-	rvp_json_open(json, "cgroup", '{');
-	rvp_json_number(json, "version", cgroup->version);
-	rvp_json_number(json, "current_bytes", cgroup->current_bytes);
-	if (cgroup->max_bytes)
-		rvp_json_number(json, "max_bytes", cgroup->max_bytes);
-	rvp_json_open(json, "rows", '[');
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		rvp_json_open(json, NULL, '{');
-		rvp_json_string(json, "name", rows[i].name);
-		rvp_json_number(json, "bytes", rows[i].bytes);
-		rvp_json_close(json, '}');
-	}
-	rvp_json_close(json, ']');
-	rvp_json_close(json, '}');
-}
-
 static void write_host(struct writer *writer)
 {
 	const struct rvp_analysis *answer = writer->answer;
@@ -302,11 +221,7 @@ static void write_host(struct writer *writer)
 		else if (answer->tracked_peak_ns != RVP_NEVER || answer->totals.timeline_is_exact)
 			write_block_category(writer, i);
 	rvp_json_close(json, '}');
-	rvp_json_open(json, "ledger", '[');
-	write_ledger_entry(writer, "peak", &writer->ledger->peak);
-	write_ledger_entry(writer, "end", &writer->ledger->end);
-	rvp_json_close(json, ']');
-	write_cgroup(writer);
+	rvp_ledger_write_keys(json, writer->run, answer, writer->ledger, writer->purposes);
 	rvp_json_close(json, '}');
 }
 
