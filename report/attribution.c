@@ -13,6 +13,7 @@
 #include "report/live_index.h"
 #include "report/match.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include <string.h>
 
 enum { NOTES_MAX = 64, DISAGREEMENTS_MAX = 256, NOTE_BYTES = 256 };
+static_assert((int)RVP_VERDICTS_MAX == (int)RVP_WORDS_MAX, "claims.h and attribution.h count alike");
 
 static struct rvp_evidence_source *(*const makers[])(struct rvp_attribution *) = {
 #define RVP_EVIDENCE_SOURCE(name) rvp_evidence_##name,
@@ -39,6 +41,7 @@ struct rvp_attribution {
 	const struct rvp_state *state; /* of the survey's present event */
 	struct rvp_evidence_source *sources[SOURCES + 1];
 	struct rvp_disagreement disagreements[DISAGREEMENTS_MAX];
+	struct rvp_words words; /* of the birth judged last */
 	size_t disagreement_count;
 	char *notes[NOTES_MAX + 1];
 	size_t note_count;
@@ -269,6 +272,15 @@ void rvp_attribution_close(struct rvp_attribution *attribution)
 
 /* ---- the second pass ---- */
 
+void rvp_attribution_begin_pass(struct rvp_attribution *attribution)
+{
+	attribution->disagreement_count = 0;
+	attribution->words.count = 0;
+	for (int i = 0; i < SOURCES; i++)
+		if (attribution->sources[i]->begin_pass)
+			attribution->sources[i]->begin_pass(attribution->sources[i]);
+}
+
 void rvp_attribution_see(struct rvp_attribution *attribution, const struct rvp_event *event)
 {
 	for (int i = 0; i < SOURCES; i++)
@@ -311,26 +323,42 @@ static void note_disagreement(struct rvp_attribution *attribution, const struct 
 	entry->bytes += birth->weight.amount.bytes;
 }
 
+/* Of equals the first. */
+static size_t most_specific(const struct rvp_words *words)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < words->count; i++)
+		if (words->words[i].evidence < words->words[best].evidence)
+			best = i;
+	return best;
+}
+
 struct rvp_verdict rvp_attribution_judge(struct rvp_attribution *attribution, const struct rvp_event *birth)
 {
-	struct rvp_verdict words[RVP_WORDS_MAX];
-	struct rvp_block_key key = rvp_key_of(birth);
-	size_t count = rvp_claims_of(&attribution->claims, &key, &birth->block, words), best = 0;
+	struct rvp_words *words = &attribution->words;
 
-	for (int i = 0; i < SOURCES && count < RVP_WORDS_MAX; i++)
+	words->key = rvp_key_of(birth);
+	words->count = rvp_claims_of(&attribution->claims, &words->key, &birth->block, words->words);
+	for (int i = 0; i < SOURCES && words->count < RVP_VERDICTS_MAX; i++)
 		if (attribution->sources[i]->judge &&
-		    attribution->sources[i]->judge(attribution->sources[i], birth, &words[count]) &&
-		    words[count].purpose < attribution->purposes.count)
-			count++;
-	if (!count)
+		    attribution->sources[i]->judge(attribution->sources[i], birth,
+						   &words->words[words->count]) &&
+		    words->words[words->count].purpose < attribution->purposes.count)
+			words->count++;
+	words->believed = most_specific(words);
+	if (!words->count)
 		return (struct rvp_verdict){.purpose = RVP_CATEGORY_UNKNOWN, .evidence = RVP_EVIDENCE_NONE};
-	for (size_t i = 1; i < count; i++)
-		if (words[i].evidence < words[best].evidence)
-			best = i;
-	for (size_t i = 0; i < count; i++)
-		if (i != best)
-			note_disagreement(attribution, &words[best], &words[i], birth);
-	return words[best];
+	for (size_t i = 0; i < words->count; i++)
+		if (i != words->believed)
+			note_disagreement(attribution, &words->words[words->believed], &words->words[i],
+					  birth);
+	return words->words[words->believed];
+}
+
+const struct rvp_words *rvp_attribution_last_words(const struct rvp_attribution *attribution)
+{
+	return &attribution->words;
 }
 
 const struct rvp_recast *rvp_attribution_recasts(const struct rvp_attribution *attribution, size_t *count)

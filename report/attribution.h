@@ -35,9 +35,22 @@ struct rvp_purposes *rvp_attribution_purposes(struct rvp_attribution *attributio
 /* One line of text, never NULL: "ggml.rules:12 llama_kv_cache", "named by rvprof_tag 'k'". */
 const char *rvp_reason_text(const struct rvp_attribution *attribution, uint32_t reason);
 
+/* Before each answering pass; rvp_analyse does it. A run may be asked any number of times: what the pass
+ * before left open is forgotten, and disagreements are counted anew. */
+void rvp_attribution_begin_pass(struct rvp_attribution *attribution);
+
 /* Second pass: an event before it is applied, and the verdict at a birth. */
 void rvp_attribution_see(struct rvp_attribution *attribution, const struct rvp_event *event);
 struct rvp_verdict rvp_attribution_judge(struct rvp_attribution *attribution, const struct rvp_event *birth);
+
+/* All that was said of the block whose birth was judged last, the believed word and the overruled ones. */
+enum { RVP_VERDICTS_MAX = 24 };
+struct rvp_words {
+	struct rvp_block_key key;
+	struct rvp_verdict words[RVP_VERDICTS_MAX];
+	size_t count, believed; /* a number in words; count 0: nobody spoke */
+};
+const struct rvp_words *rvp_attribution_last_words(const struct rvp_attribution *attribution);
 
 /* Changes of purpose in the middle of a life, in order of time; how many in *count. */
 struct rvp_recast {

@@ -46,6 +46,8 @@ struct rvp_evidence_source {
 	void (*survey)(struct rvp_evidence_source *source, const struct rvp_event *event,
 		       const struct rvp_state *state);
 	void (*survey_end)(struct rvp_evidence_source *source, const struct rvp_state *state);
+	/* A pass that answers begins, not always the first one: nothing is open. */
+	void (*begin_pass)(struct rvp_evidence_source *source);
 	void (*see)(struct rvp_evidence_source *source, const struct rvp_event *event);
 	/* True: it speaks. */
 	bool (*judge)(struct rvp_evidence_source *source, const struct rvp_event *birth,
@@ -74,7 +76,8 @@ uint32_t rvp_reason(struct rvp_attribution *attribution, const char *format, ...
     __attribute__((format(printf, 2, 3)));
 void rvp_evidence_note(struct rvp_attribution *attribution, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* During survey_end: what of this reason the survey found in a process; it is in the answering pass's losses. */
+/* During survey_end: what of this reason the survey found in a process; it is in the answering pass's losses.
+ */
 void rvp_evidence_loss(struct rvp_attribution *attribution, uint32_t process, enum rvp_loss reason,
 		       uint64_t count);
 

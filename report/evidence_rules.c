@@ -279,6 +279,11 @@ static bool judge(struct rvp_evidence_source *source, const struct rvp_event *bi
 
 /* ---- the rest ---- */
 
+static void begin_pass(struct rvp_evidence_source *source)
+{
+	rvp_scope_stacks_empty(&((struct rules *)source)->scopes);
+}
+
 static void see(struct rvp_evidence_source *source, const struct rvp_event *event)
 {
 	struct rules *rules = (struct rules *)source;
@@ -346,6 +351,7 @@ struct rvp_evidence_source *rvp_evidence_rules(struct rvp_attribution *attributi
 		return NULL;
 	rules->source = (struct rvp_evidence_source){.survey = survey,
 						     .survey_end = survey_end,
+						     .begin_pass = begin_pass,
 						     .see = see,
 						     .judge = judge,
 						     .close = close_rules,

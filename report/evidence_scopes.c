@@ -47,6 +47,11 @@ static void survey_end(struct rvp_evidence_source *source, const struct rvp_stat
 				  (unsigned long long)scopes->stacks.unknown, scopes->stacks.unknown_text);
 }
 
+static void begin_pass(struct rvp_evidence_source *source)
+{
+	rvp_scope_stacks_empty(&((struct scopes *)source)->stacks);
+}
+
 static void see(struct rvp_evidence_source *source, const struct rvp_event *event)
 {
 	follow((struct scopes *)source, event);
@@ -94,6 +99,7 @@ struct rvp_evidence_source *rvp_evidence_scopes(struct rvp_attribution *attribut
 		return NULL;
 	scopes->source = (struct rvp_evidence_source){.survey = survey,
 						      .survey_end = survey_end,
+						      .begin_pass = begin_pass,
 						      .see = see,
 						      .judge = judge,
 						      .close = close_scopes,

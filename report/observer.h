@@ -17,7 +17,7 @@ struct rvp_live {
 
 struct rvp_state {
 	const struct rvp_run *run;
-	const struct rvp_matcher *matcher; /* its live blocks */
+	const struct rvp_matcher *matcher;            /* its live blocks */
 	struct rvp_live live;                         /* of the tree: blocks */
 	struct rvp_live tracked;                      /* of the tree: blocks and the program's own mappings */
 	struct rvp_live by_purpose[RVP_PURPOSES_MAX]; /* of tracked */
@@ -28,8 +28,8 @@ struct rvp_state {
 	const struct rvp_site *sites; /* may move at each event; of a block: sites[block.split], in a survey
 				       * also sites[block.site] */
 	size_t site_count;
-	uint64_t change_count; /* purposes that changed in the middle of a life so far: bytes went from site to site
-				* without an event */
+	uint64_t change_count; /* purposes that changed in the middle of a life so far: bytes went from site
+				* to site without an event */
 	const struct rvp_map_table *maps; /* its live mappings; NULL in a survey */
 };
 

@@ -153,6 +153,7 @@ static void change(struct rvp_pass *pass, const struct rvp_recast *to)
 	if (!site->first_ns)
 		site->first_ns = site->last_ns = to->ns;
 	block->split = number;
+	pass->state.change_count++;
 }
 
 void rvp_pass_recast_before(struct rvp_pass *pass, uint64_t ns)

@@ -60,6 +60,12 @@ static void empty(struct rvp_scope_stack *stack)
 	stack->beyond = 0;
 }
 
+void rvp_scope_stacks_empty(struct rvp_scope_stacks *stacks)
+{
+	for (size_t i = 0; i < stacks->count; i++)
+		empty(&stacks->stacks[i]);
+}
+
 /* The stack of the moment's thread; a new thread's is empty. NULL without memory. */
 static struct rvp_scope_stack *stack_for(struct rvp_scope_stacks *stacks, const struct rvp_moment *moment)
 {

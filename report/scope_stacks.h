@@ -48,6 +48,9 @@ bool rvp_scope_stacks_open(struct rvp_scope_stacks *stacks, const struct rvp_run
 			   struct rvp_purposes *purposes);
 bool rvp_scope_stacks_see(struct rvp_scope_stacks *stacks, const struct rvp_event *event);
 
+/* Another pass begins: nothing is open, and nothing was left open. */
+void rvp_scope_stacks_empty(struct rvp_scope_stacks *stacks);
+
 /* The innermost scope with a purpose on the moment's thread; NULL: none. Until the next event. */
 struct rvp_scope *rvp_scope_classifier(struct rvp_scope_stacks *stacks, const struct rvp_moment *moment);
 

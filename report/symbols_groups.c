@@ -149,10 +149,15 @@ static void add_site(struct rvp_group *group, const struct rvp_site *site, size_
 	group->last_process = site->process;
 }
 
+static uint64_t hash_in(const struct rvp_frame_list *stack, const struct rvp_site *site)
+{
+	return hash_of(stack) + site->purpose * 0x9e3779b97f4a7c15u + site->evidence;
+}
+
 static bool take_site(struct rvp_groups *groups, const struct rvp_site *site)
 {
 	struct rvp_frame_list stack = rvp_stacks_of(groups->stacks, site);
-	uint64_t hash = hash_of(&stack) + site->purpose * 0x9e3779b97f4a7c15u + site->evidence;
+	uint64_t hash = hash_in(&stack, site);
 	struct rvp_group *group;
 	uint32_t *place;
 
@@ -169,6 +174,22 @@ static bool take_site(struct rvp_groups *groups, const struct rvp_site *site)
 	}
 	add_site(group, site, groups->moment_count);
 	return true;
+}
+
+const struct rvp_group *rvp_group_of(const struct rvp_groups *groups, const struct rvp_site *site)
+{
+	struct rvp_frame_list stack = rvp_stacks_of(groups->stacks, site);
+	uint32_t *place = groups->table ? place_of(groups, hash_in(&stack, site), &stack, site) : NULL;
+
+	return place && *place ? &groups->groups[*place - 1] : NULL;
+}
+
+bool rvp_groups_share_stack(const struct rvp_groups *groups, const struct rvp_group *a,
+			    const struct rvp_group *b)
+{
+	struct rvp_frame_list first = rvp_group_stack(groups, a), second = rvp_group_stack(groups, b);
+
+	return same_stack(&first, &second);
 }
 
 struct place {

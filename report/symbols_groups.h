@@ -38,6 +38,13 @@ void rvp_groups_free(struct rvp_groups *groups);
  */
 struct rvp_frame_list rvp_group_stack(const struct rvp_groups *groups, const struct rvp_group *group);
 
+/* The group that a site of the same analysis is in; NULL without memory. */
+const struct rvp_group *rvp_group_of(const struct rvp_groups *groups, const struct rvp_site *site);
+
+/* Whether the stacks of two groups read the same: one call path whose blocks serve two purposes. */
+bool rvp_groups_share_stack(const struct rvp_groups *groups, const struct rvp_group *a,
+			    const struct rvp_group *b);
+
 /* What a list of groups is about. */
 enum rvp_measure {
 	RVP_AT_PEAK,

@@ -150,6 +150,16 @@ static size_t choose(const struct rvp_frame_list *stack, bool *shown)
 	return count ? count : stack->count;
 }
 
+const struct rvp_frame *rvp_text_first_frame(const struct rvp_frame_list *stack)
+{
+	bool is_python = has_python(stack);
+
+	for (size_t i = 0; i < stack->count; i++)
+		if (is_shown(stack, i, is_python))
+			return &stack->frames[i];
+	return stack->count ? &stack->frames[0] : NULL;
+}
+
 void rvp_text_stack(const struct rvp_view *view, const struct rvp_frame_list *stack)
 {
 	bool *shown = calloc(stack->count + 1, sizeof *shown);
