@@ -21,10 +21,8 @@ enum { DEVICE_TYPES_MAX = 64 };
 
 typedef void report_totals(void *block, int64_t bytes, int64_t allocated, int64_t reserved,
 			   struct device device);
-typedef void report_plain(void *block, int64_t bytes, struct device device);
 
 static report_totals front_totals;
-static report_plain front_plain;
 static void *real;
 static const char *real_name;
 static void *real_front;
@@ -39,8 +37,6 @@ static const struct {
 } known[] = {
     {"_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE", (void *)front_totals}, /* measured: 1.13 */
     {"_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE", (void *)front_totals}, /* 2.x by its header */
-    {"_ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE",
-     (void *)front_plain}, /* 1.6 to 1.8 by its header */
 };
 
 static void say(struct rvp_thread *thread, uint64_t state, const char *what)
@@ -104,12 +100,6 @@ static void front_totals(void *block, int64_t bytes, int64_t allocated, int64_t 
 {
 	hear(block, bytes, allocated, reserved, device);
 	((report_totals *)real)(block, bytes, allocated, reserved, device);
-}
-
-static void front_plain(void *block, int64_t bytes, struct device device)
-{
-	hear(block, bytes, 0, 0, device);
-	((report_plain *)real)(block, bytes, device);
 }
 
 static const char *file_name(const struct dl_phdr_info *info)

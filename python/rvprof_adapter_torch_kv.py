@@ -124,7 +124,7 @@ class Place:
 
     def tell(self, tensor, tokens):
         """It is keys or values: its block, if it is not the one that was told last. True: it was told."""
-        at = tensor.data_ptr()  # inside of its block: that will do
+        at = tensor.data_ptr()
         if at == self.at and tensor.shape == self.shape:
             return False
         shape = tensor.shape
@@ -132,7 +132,8 @@ class Place:
             self.length_at = grown_dimension(self.shape, shape, tokens)
         self.at, self.shape = at, shape
         if at:
-            _tag(SOURCE, at, 0, b"kv_cache", self.label)
+            offset = tensor.storage_offset()
+            _tag(SOURCE, at - offset * tensor.element_size() if offset else at, 0, b"kv_cache", self.label)
         return True
 
 

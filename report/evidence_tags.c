@@ -318,6 +318,21 @@ static void note_end(struct tags *tags, const struct tagged *row)
 	tags->cut_up_bytes += row->bytes;
 }
 
+/* What a user should know of the adapters: that one is off, not tested, or failed. */
+static void note_adapter(struct rvp_evidence_source *source, const struct rvp_record_ADAPTER *adapter)
+{
+	static const char *const states[] = {[RVP_ADAPTER_OFF] = "off",
+					     [RVP_ADAPTER_UNTESTED] = "on, untested",
+					     [RVP_ADAPTER_FAILED] = "failed"};
+	const char *state = adapter->state < sizeof states / sizeof states[0] ? states[adapter->state] : NULL;
+
+	if (state)
+		rvp_evidence_note(source->attribution, "%.*s %.*s%sadapter %s: %.*s", (int)adapter->name.length,
+				  adapter->name.bytes, (int)adapter->version.length, adapter->version.bytes,
+				  adapter->version.length ? " " : "", state, (int)adapter->what.length,
+				  adapter->what.bytes);
+}
+
 static void survey(struct rvp_evidence_source *source, const struct rvp_event *event,
 		   const struct rvp_state *state)
 {
@@ -327,6 +342,8 @@ static void survey(struct rvp_evidence_source *source, const struct rvp_event *e
 	(void)state;
 	if (event->kind == RVP_EVENT_RECORD && event->moment->record->kind == RVP_TAG)
 		see_tag(tags, event);
+	if (event->kind == RVP_EVENT_RECORD && event->moment->record->kind == RVP_ADAPTER)
+		note_adapter(source, &event->moment->record->ADAPTER);
 	if (event->kind != RVP_EVENT_DIED || !tags->count)
 		return;
 	row = row_of(tags, event->moment->process, event->block.address);
