@@ -20,6 +20,7 @@
 #include "preload/own.h"
 #include "preload/recorder.h"
 #include "preload/snapshot.h"
+#include "preload/writes.h"
 
 #include <string.h>
 
@@ -193,6 +194,7 @@ static void step(int source, int kind, int phase, uint64_t seq_len, uint64_t tok
 	RVP_EMIT(stay.thread, STEP, text.length, .stamp = rvp_event_stamp(stay.thread),
 		 .kind = (uint64_t)kind, .source = (uint64_t)source, .phase = (uint64_t)phase,
 		 .seq_len = seq_len, .tokens = tokens, .name = text);
+	rvp_writes_mark(stay.thread, (uint64_t)source, (uint64_t)kind);
 	leave(stay);
 }
 

@@ -15,7 +15,7 @@ static struct {
 	int flags;
 	uint64_t device, inode;
 	char path[RVP_FOLDER_BYTES + 64];
-} kept[RVP_DESCRIPTOR_COUNT] = {{.number = -1}, {.number = -1}, {.number = -1}, {.number = -1}};
+} kept[RVP_DESCRIPTOR_COUNT] = {{.number = -1}, {.number = -1}, {.number = -1}, {.number = -1}, {.number = -1}};
 
 /* The same file at a number as high as the soft limit allows; `low` itself if there is no better. */
 static int move_up(int low)
@@ -57,6 +57,12 @@ bool rvp_descriptor_open(enum rvp_descriptor which, const char *path, int flags,
 	strncpy(kept[which].path, path, sizeof kept[which].path - 1);
 	kept[which].flags = flags & ~(O_CREAT | O_EXCL | O_TRUNC);
 	return keep(which, (int)fd);
+}
+
+bool rvp_descriptor_adopt(enum rvp_descriptor which, int fd)
+{
+	kept[which].path[0] = 0;
+	return keep(which, fd);
 }
 
 static bool is_still_ours(enum rvp_descriptor which, int fd)

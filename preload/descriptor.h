@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptor.h: the descriptors that we keep in the program: the log, and of /proc/self statm, maps and pagemap.
+/* descriptor.h: the descriptors that we keep in the program: the log, of /proc/self statm, maps and pagemap,
+ * and for a while a userfaultfd (writes_kernel.c).
  *
  * They sit as high as the soft limit allows, close on exec. Nobody gave us the right to them for ever: a daemon
  * closes everything, a raw system call knows no hook, and the number may then belong to a client's socket. So the
@@ -17,11 +18,15 @@ enum rvp_descriptor {
 	RVP_DESCRIPTOR_STATM = 1,
 	RVP_DESCRIPTOR_MAPS = 2,
 	RVP_DESCRIPTOR_PAGEMAP = 3,
-	RVP_DESCRIPTOR_COUNT = 4,
+	RVP_DESCRIPTOR_WRITES = 4,
+	RVP_DESCRIPTOR_COUNT = 5,
 };
 
 /* Opens `path` and moves the descriptor up. False: not opened (errno untouched). */
 bool rvp_descriptor_open(enum rvp_descriptor which, const char *path, int flags, unsigned mode);
+
+/* Takes one that has no path: gone, it is not opened again. False: it was closed. */
+bool rvp_descriptor_adopt(enum rvp_descriptor which, int fd);
 
 /* Its number when the file behind it is still ours, opened again if it can be; -1 when there is none. */
 int rvp_descriptor_use(enum rvp_descriptor which);

@@ -8,6 +8,7 @@
 #include "preload/recorder.h"
 #include "preload/snapshot.h"
 #include "preload/sys.h"
+#include "preload/writes.h"
 
 #include <stdlib.h>
 
@@ -37,6 +38,7 @@ static void tell_exit(struct rvp_thread *thread, enum rvp_ending how, int status
 {
 	if (!rvp_process.buffers)
 		return;
+	rvp_writes_end(thread, "the process ended");
 	rvp_snapshot_with_map(thread);
 	if (thread->slot)
 		RVP_EMIT(thread, EXIT, 0, .stamp = rvp_event_stamp(thread), .how = how, .status = (uint64_t)status);

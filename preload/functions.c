@@ -19,6 +19,7 @@
 #include "preload/enter.h"
 #include "preload/own.h"
 #include "preload/recorder.h"
+#include "preload/writes.h"
 
 #include <errno.h>
 #include <string.h>
@@ -78,6 +79,7 @@ static void tell(enum rvp_step_kind kind, const char *name, enum rvp_step_phase 
 	RVP_EMIT(thread, STEP, text.length, .stamp = rvp_event_stamp(thread), .kind = kind,
 		 .source = RVP_SOURCE_FUNCTION, .phase = phase, .seq_len = seq_len, .tokens = tokens,
 		 .name = text);
+	rvp_writes_mark(thread, RVP_SOURCE_FUNCTION, kind);
 	rvp_leave(thread);
 }
 

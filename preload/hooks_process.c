@@ -16,6 +16,7 @@
 #include "preload/sys.h"
 #include "preload/threads.h"
 #include "preload/walk.h"
+#include "preload/writes.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -89,6 +90,7 @@ static void before_exec(const char *path, char *const *environment)
 	rvp_followers_check(environment);
 	thread = path && has_something_to_tell() ? rvp_enter() : NULL;
 	if (thread) {
+		rvp_writes_end(thread, "the program was replaced");
 		if (thread->slot)
 			RVP_EMIT(thread, EXEC, strlen(path), .stamp = rvp_event_stamp(thread),
 				 .path = {.bytes = path, .length = strlen(path)});
@@ -271,6 +273,12 @@ static void tell_name(const char *name)
 /* From here on: stores only. */
 static void lock_in(bool strictly)
 {
+	struct rvp_thread *thread = has_something_to_tell() ? rvp_enter() : NULL;
+
+	if (thread) {
+		rvp_writes_end(thread, "the program locked itself in (seccomp)");
+		rvp_leave(thread);
+	}
 	if (strictly)
 		rvp_stamp_freeze();
 	atomic_store(&rvp_process.locked, 1);

@@ -11,6 +11,11 @@
 #include "preload/sys.h"
 #include "preload/told_files.h"
 #include "preload/walk.h"
+#include "preload/writes.h"
+#include "preload/writes_pages.h"
+#include "preload/writes_places.h"
+
+#include <sys/mman.h>
 
 static uint64_t whole_pages(uint64_t bytes)
 {
@@ -24,6 +29,22 @@ static bool is_recorded(struct rvp_thread *thread, uint64_t bytes)
 	return !atomic_load_explicit(&rvp_process.tree->folded, memory_order_relaxed) && rvp_folder_give_slot(thread);
 }
 
+/* What those who follow writes may look at: the program's own memory, in no file, with no other process. */
+static bool is_followed(const struct rvp_mapping *mapping)
+{
+	static const int wanted = MAP_PRIVATE | MAP_ANONYMOUS, other = MAP_NORESERVE | MAP_STACK | MAP_HUGETLB;
+
+	return (mapping->flags & (wanted | other)) == wanted && mapping->protection & PROT_WRITE;
+}
+
+static void follow(const struct rvp_mapping *mapping, uint64_t bytes)
+{
+	if (mapping->flags & MAP_FIXED)
+		rvp_places_take_range(mapping->address, bytes, rvp_followed_gone);
+	if (bytes >= rvp_writes_floor && is_followed(mapping))
+		rvp_places_put((struct rvp_written_place){mapping->address, bytes, 0});
+}
+
 void rvp_on_map(struct rvp_thread *thread, struct rvp_mapping mapping, struct rvp_caller caller)
 {
 	struct stat file = {0};
@@ -34,6 +55,8 @@ void rvp_on_map(struct rvp_thread *thread, struct rvp_mapping mapping, struct rv
 	RVP_COUNT(map_bytes, bytes);
 	if (!is_recorded(thread, bytes))
 		return;
+	if (rvp_writes_floor != UINT64_MAX)
+		follow(&mapping, bytes);
 	stamp = rvp_event_stamp(thread);
 	path = rvp_event_path(thread, caller);
 	if (mapping.fd >= 0 && !atomic_load(&rvp_process.locked) && rvp_sys_fstat(mapping.fd, &file) == 0)
@@ -50,6 +73,8 @@ void rvp_on_unmap(struct rvp_thread *thread, uint64_t address, uint64_t bytes)
 	bytes = whole_pages(bytes);
 	RVP_COUNT(unmap_count, 1);
 	RVP_COUNT(unmap_bytes, bytes);
+	if (rvp_writes_floor != UINT64_MAX)
+		rvp_places_take_range(address, bytes, rvp_followed_gone);
 	if (!is_recorded(thread, bytes))
 		return;
 	RVP_EMIT(thread, UNMAP, 0, .stamp = rvp_event_stamp(thread), .address = address, .bytes = bytes);
@@ -66,6 +91,19 @@ static void count_change(uint64_t before, uint64_t after)
 	}
 }
 
+static void follow_remapped(uint64_t old, uint64_t address, uint64_t bytes)
+{
+	struct rvp_written_place place = rvp_places_take(old);
+
+	if (!place.address)
+		return;
+	place.address = address;
+	place.bytes = bytes;
+	if (place.number)
+		rvp_followed_moved(place.number - 1, address, bytes);
+	rvp_places_put(place);
+}
+
 void rvp_on_remap(struct rvp_thread *thread, uint64_t old, uint64_t old_bytes, uint64_t address, uint64_t bytes,
 		  struct rvp_caller caller)
 {
@@ -75,6 +113,8 @@ void rvp_on_remap(struct rvp_thread *thread, uint64_t old, uint64_t old_bytes, u
 	old_bytes = whole_pages(old_bytes);
 	bytes = whole_pages(bytes);
 	count_change(old_bytes, bytes);
+	if (rvp_writes_floor != UINT64_MAX)
+		follow_remapped(old, address, bytes);
 	if (!is_recorded(thread, old_bytes > bytes ? old_bytes : bytes))
 		return;
 	stamp = rvp_event_stamp(thread);

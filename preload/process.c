@@ -16,6 +16,7 @@
 #include "preload/sys.h"
 #include "preload/told_files.h"
 #include "preload/walk.h"
+#include "preload/writes.h"
 #include "record/pattern.h"
 #include "record/tree_file.h"
 
@@ -267,6 +268,8 @@ void rvp_process_start(int argument_count, char **arguments, char **environment)
 		process->entry->counters.early_count = atomic_load(&process->early_count);
 		rvp_walk_start(process->options.python);
 		rvp_finish_prepare();
+		if (is_wanted())
+			rvp_writes_start();
 	}
 	/* A root that is not wanted by --only still owns the folder and finalizes. */
 	ready = ready && is_wanted();
@@ -308,6 +311,7 @@ bool rvp_process_reborn(void)
 	rvp_snapshot_after_fork();
 	rvp_told_files_after_fork();
 	rvp_reads_after_fork();
+	rvp_writes_after_fork();
 	atomic_store_explicit(rvp_alive, 1, memory_order_release);
 	return true;
 }

@@ -22,6 +22,9 @@
 #include "preload/snapshot.h"
 #include "preload/stack_room.h"
 #include "preload/walk.h"
+#include "preload/writes.h"
+#include "preload/writes_pages.h"
+#include "preload/writes_places.h"
 
 uint64_t rvp_event_stamp(struct rvp_thread *thread)
 {
@@ -156,8 +159,18 @@ void rvp_on_alloc(struct rvp_thread *thread, void *block, uint64_t bytes, enum r
 	count_alloc(bytes, rvp_real.malloc_usable_size(block));
 	if (kind)
 		record_alloc(thread, kind, block, bytes, family, caller);
+	if (__builtin_expect(bytes >= rvp_writes_floor, 0))
+		rvp_places_put((struct rvp_written_place){(uint64_t)block, bytes, 0});
 	moved(thread, bytes);
 	rvp_cost_end(cost);
+}
+
+static void leave_place(uint64_t address)
+{
+	struct rvp_written_place place = rvp_places_take(address);
+
+	if (place.number)
+		rvp_followed_gone(place.number - 1);
 }
 
 void rvp_on_free(struct rvp_thread *thread, void *block, uint64_t usable, enum rvp_family family)
@@ -165,6 +178,8 @@ void rvp_on_free(struct rvp_thread *thread, void *block, uint64_t usable, enum r
 	uint64_t cost = rvp_cost_begin(thread);
 
 	count_free(usable);
+	if (__builtin_expect(usable >= rvp_writes_floor, 0))
+		leave_place((uint64_t)block);
 	record_free(thread, block, family);
 	moved(thread, usable);
 	rvp_cost_end(cost);
@@ -175,7 +190,23 @@ struct rvp_move rvp_on_move_begin(struct rvp_thread *thread, void *block, uint64
 	struct rvp_move move = {.block = block, .usable = usable};
 
 	move.recorded = record_free(thread, block, RVP_FAMILY_REALLOC);
+	if (__builtin_expect(usable >= rvp_writes_floor, 0))
+		move.place = rvp_places_take((uint64_t)block);
 	return move;
+}
+
+/* A followed block goes on at its new place. */
+static void move_place(uint32_t number, uint64_t to, uint64_t bytes)
+{
+	struct rvp_written_place place = rvp_places_take(to);
+
+	if (!place.address) {
+		rvp_followed_gone(number - 1);
+		return;
+	}
+	place.number = number;
+	rvp_followed_moved(number - 1, to, bytes);
+	rvp_places_put(place);
 }
 
 void rvp_on_move_done(struct rvp_thread *thread, struct rvp_move move, void *to, uint64_t bytes,
@@ -184,12 +215,16 @@ void rvp_on_move_done(struct rvp_thread *thread, struct rvp_move move, void *to,
 	count_free(move.usable);
 	if (to)
 		rvp_on_alloc(thread, to, bytes, family, caller);
+	if (__builtin_expect(move.place.number != 0, 0))
+		move_place(move.place.number, (uint64_t)to, bytes);
 }
 
 void rvp_on_move_failed(struct rvp_thread *thread, struct rvp_move move)
 {
 	uint64_t stamp;
 
+	if (move.place.address)
+		rvp_places_put(move.place);
 	if (!move.recorded)
 		return;
 	stamp = rvp_event_stamp(thread);

@@ -4,6 +4,7 @@
 #define RVP_RECORDER_H
 
 #include "preload/enter.h"
+#include "preload/writes_places.h"
 
 /* A block was given out. `bytes` as requested. */
 void rvp_on_alloc(struct rvp_thread *thread, void *block, uint64_t bytes, enum rvp_family family,
@@ -18,6 +19,7 @@ struct rvp_move {
 	void *block;
 	uint64_t usable;
 	bool recorded; /* a FREE record was written */
+	struct rvp_written_place place; /* of those who follow writes */
 };
 struct rvp_move rvp_on_move_begin(struct rvp_thread *thread, void *block, uint64_t usable);
 void rvp_on_move_done(struct rvp_thread *thread, struct rvp_move move, void *to, uint64_t bytes,

@@ -17,6 +17,7 @@
 #include "preload/stack_room.h"
 #include "preload/stamp.h"
 #include "preload/sys.h"
+#include "preload/writes.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -119,10 +120,23 @@ void rvp_snapshot_at_flush(struct rvp_thread *thread)
 		rvp_snapshot(thread);
 }
 
+/* Those who follow writes look more often. True: the rest is not due yet. */
+static bool look_at_writes(struct rvp_thread *thread)
+{
+	if (!rvp_writes_look(thread))
+		return false;
+	thread->events_left = RVP_WRITES_LOOK_EVENTS;
+	thread->writes_looks++;
+	return thread->moved_bytes < RVP_LOOK_EVERY_BYTES &&
+	       thread->writes_looks % (RVP_LOOK_EVERY_EVENTS / RVP_WRITES_LOOK_EVENTS) != 0;
+}
+
 void rvp_snapshot_look(struct rvp_thread *thread)
 {
-	thread->moved_bytes = 0;
 	thread->events_left = RVP_LOOK_EVERY_EVENTS;
+	if (look_at_writes(thread))
+		return;
+	thread->moved_bytes = 0;
 	rvp_imports_refresh();
 	rvp_adapter_look();
 	if (rvp_process.buffers && is_due())

@@ -54,6 +54,7 @@ struct rvp_thread {
 	int64_t sample_left;            /* bytes until the next sample */
 	uint64_t moved_bytes;           /* given out and back since the last look at the clock */
 	uint64_t events_left;           /* until the next look at the clock */
+	uint32_t writes_looks;          /* of those who follow writes (snapshot.c) */
 	struct rvp_aligned aligned;
 	uint64_t cost_events;           /* since one was timed (cost.h) */
 	uint64_t frames[RVP_FRAMES_MAX]; /* scratch of the walk */

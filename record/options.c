@@ -156,6 +156,13 @@ static bool read_NO_ADAPTERS(struct rvp_options *options, struct part value)
 	options->adapters = !no;
 	return true;
 }
+static bool read_WRITES(struct rvp_options *options, struct part value)
+{
+	if (!is(value, "window") && !is(value, "off"))
+		return false;
+	options->writes = is(value, "window");
+	return true;
+}
 static bool read_MAX_LOG(struct rvp_options *options, struct part value)
 {
 	uint64_t bytes;

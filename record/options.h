@@ -28,6 +28,7 @@ enum rvp_wants_color { RVP_WANTS_COLOR_AUTO = 0, RVP_WANTS_COLOR_ALWAYS = 1, RVP
 struct rvp_options {
 	enum rvp_mode mode;
 	bool python, follow, finalize, disable, adapters;
+	bool writes; /* follow the writes to large blocks for a window */
 	bool force, quiet;          /* of `run` alone */
 	enum rvp_wants_color color; /* of `run` alone */
 	uint32_t exit_wait_s;

@@ -64,6 +64,12 @@ enum rvp_adapter_state {
 	RVP_ADAPTER_UNTESTED = 2,
 	RVP_ADAPTER_FAILED = 3
 };
+enum rvp_write_window {
+	RVP_WRITE_WINDOW_BEGIN = 0,
+	RVP_WRITE_WINDOW_END = 1,
+	RVP_WRITE_WINDOW_UNAVAILABLE = 2
+};
+enum rvp_write_beat { RVP_WRITE_BEAT_NONE = 0, RVP_WRITE_BEAT_MARKS = 1, RVP_WRITE_BEAT_TICKS = 2 };
 enum rvp_birth { RVP_BIRTH_FORK = 0, RVP_BIRTH_VFORK = 1, RVP_BIRTH_SPAWN = 2, RVP_BIRTH_CLONE = 3 };
 enum rvp_ending {
 	RVP_ENDING_EXIT = 0,
