@@ -71,6 +71,8 @@ generated-ring-7 steps
 generated-grown-$seed under a wrong name
 generated-fixed-$seed kv_cache, peak
 generated-fixed-$seed under a wrong name
+torch-modules-cat weights, peak
+torch-modules-cat under a wrong name
 torch-modules-cat-adapter weights, peak
 torch-modules-cat-adapter under a wrong name
 torch-modules-cat-adapter steps
