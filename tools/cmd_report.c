@@ -11,7 +11,9 @@
 #include "report/attribution.h"
 #include "report/finalize.h"
 #include "report/text_json.h"
+#include "report/text_ledger.h"
 #include "report/text_times.h"
+#include "report/write_ledger.h"
 #include "tools/newest_run.h"
 
 #include <errno.h>
@@ -28,7 +30,7 @@ struct settings {
 	enum rvp_measure measure;
 	enum rvp_color_choice color;
 	unsigned top_count, frame_count;
-	bool json, has_top;
+	bool json, has_top, ledger;
 	const char *rule_files[RULE_FILES_MAX + 1]; /* NULL ends them */
 	int rule_count;
 };
@@ -40,6 +42,7 @@ struct report {
 	struct rvp_run *run;
 	struct rvp_analysis answer;
 	struct rvp_attribution *attribution;
+	struct rvp_ledger ledger;
 	struct rvp_symbols *symbols;
 	struct rvp_stacks *stacks;
 	struct rvp_groups groups;
@@ -52,6 +55,7 @@ static const char help[] =
     "  --at TIME           what was live at that moment, in place of the peak\n"
     "  --from TIME --to TIME  what grew between two moments (--to end where it is left out)\n"
     "  --by WHAT           only the list by: peak, end, allocated, count, temporary\n"
+    "  --ledger            what resident memory consisted of at its peak, the end and snapshots\n"
     "  --top N             call stacks a list (10 in the first, 5 in the others)\n"
     "  --frames N          lines a call stack (5)\n"
     "  --json              the text of summary.json; with --at, --from, --to or --by that list\n"
@@ -61,17 +65,12 @@ static const char help[] =
     "TIME: 12.5s since the start, 40% of the run, peak, end, or a mark's label.\n";
 
 static const struct option options[] = {
-    {"at", required_argument, NULL, 'a'},
-    {"from", required_argument, NULL, 'f'},
-    {"to", required_argument, NULL, 't'},
-    {"by", required_argument, NULL, 'b'},
-    {"top", required_argument, NULL, 'n'},
-    {"frames", required_argument, NULL, 'd'},
-    {"json", no_argument, NULL, 'j'},
-    {"rules", required_argument, NULL, 'r'},
-    {"color", required_argument, NULL, 'c'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {"at", required_argument, NULL, 'a'},     {"from", required_argument, NULL, 'f'},
+    {"to", required_argument, NULL, 't'},     {"by", required_argument, NULL, 'b'},
+    {"ledger", no_argument, NULL, 'l'},       {"top", required_argument, NULL, 'n'},
+    {"frames", required_argument, NULL, 'd'}, {"json", no_argument, NULL, 'j'},
+    {"rules", required_argument, NULL, 'r'},  {"color", required_argument, NULL, 'c'},
+    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 };
 
 static bool number_of(const char *name, const char *text, unsigned *number)
@@ -136,6 +135,7 @@ static bool take_option(struct settings *settings, int option)
 	case 'n': settings->has_top = true; return number_of("top", optarg, &settings->top_count);
 	case 'd': return number_of("frames", optarg, &settings->frame_count);
 	case 'j': settings->json = true; return true;
+	case 'l': settings->ledger = true; return true;
 	case 'r': return take_rules(settings, optarg);
 	case 'c': return color_of(optarg, &settings->color);
 	default: return false;
@@ -157,9 +157,11 @@ static bool take_options(struct settings *settings, int argc, char **argv, bool 
 		if (option != 'h' && !take_option(settings, option))
 			return false;
 	}
-	if ((settings->at != NULL) + (settings->from || settings->to) + (settings->by != NULL) < 2)
+	if ((settings->at != NULL) + (settings->from || settings->to) + (settings->by != NULL) +
+		settings->ledger <
+	    2)
 		return true;
-	rvp_complain("report takes one of --at, --from with --to, and --by");
+	rvp_complain("report takes one of --at, --from with --to, --by, and --ledger");
 	return false;
 }
 
@@ -255,10 +257,14 @@ static struct rvp_status analyse(struct report *report)
 	uint64_t moments_ns[2] = {report->view.moments[0].ns, report->view.moments[1].ns};
 	struct rvp_question question = {.moments_ns = moments_ns, .moment_count = report->view.moment_count};
 	struct rvp_attribution_settings rules = rules_of(&report->settings);
+	struct rvp_observer *observers[] = {&report->ledger.observer, NULL};
 	struct rvp_status status = rvp_attribute(report->run, &rules, &report->attribution);
 
 	if (rvp_failed(status))
 		return status;
+	if (!rvp_ledger_open(&report->ledger, report->run))
+		return rvp_fail("keep the ledger", NULL, ENOMEM);
+	question.observers = observers;
 	question.attribution = report->view.attribution = report->attribution;
 	status = rvp_analyse(report->run, &question, &report->answer);
 	report->view.answer = rvp_failed(status) ? NULL : &report->answer;
@@ -288,10 +294,27 @@ static enum rvp_measure measure_asked(const struct report *report)
 	return report->settings.measure;
 }
 
+static void print_ledger(struct report *report)
+{
+	const struct rvp_purposes *purposes = rvp_attribution_purposes(report->attribution);
+
+	if (report->settings.json) {
+		rvp_ledger_write_json(stdout, report->run, &report->answer, &report->ledger, purposes);
+		return;
+	}
+	rvp_text_run(&report->view);
+	rvp_text_ledger(&report->view, &report->ledger);
+	rvp_text_lost(&report->view);
+}
+
 static struct rvp_status print(struct report *report)
 {
 	size_t rows = report->settings.has_top ? report->settings.top_count : SIZE_MAX;
 
+	if (report->settings.ledger) {
+		print_ledger(report);
+		return RVP_OK;
+	}
 	if (report->settings.json)
 		return rvp_json_sites(&report->view, measure_asked(report), rows);
 	if (report->settings.by) {
@@ -301,6 +324,7 @@ static struct rvp_status print(struct report *report)
 		rvp_text_names(&report->view);
 	} else {
 		rvp_text_report(&report->view);
+		rvp_text_allocator(&report->view, &report->ledger);
 	}
 	return RVP_OK;
 }
@@ -317,7 +341,7 @@ static struct rvp_status answer(struct report *report, const char *folder)
 	status = find_moments(report);
 	if (!rvp_failed(status))
 		status = analyse(report);
-	if (!rvp_failed(status))
+	if (!rvp_failed(status) && !report->settings.ledger)
 		status = name_stacks(report);
 	return rvp_failed(status) ? status : print(report);
 }
@@ -330,6 +354,7 @@ static void close_report(struct report *report)
 	rvp_symbols_close(report->symbols);
 	if (report->view.answer)
 		rvp_analysis_free(&report->answer);
+	rvp_ledger_close(&report->ledger);
 	rvp_attribution_close(report->attribution);
 	if (report->run)
 		rvp_run_close(report->run);
@@ -356,7 +381,8 @@ static struct rvp_status print_summary(const char *folder)
 
 static bool wants_summary(const struct settings *settings)
 {
-	return settings->json && !settings->at && !settings->from && !settings->to && !settings->by;
+	return settings->json && !settings->at && !settings->from && !settings->to && !settings->by &&
+	       !settings->ledger;
 }
 
 /* 2 after a complaint; a pipe that nobody reads is no failure of ours. */
