@@ -117,6 +117,9 @@ settled() { # FOLDER
 	done
 }
 
+# Where the ledger was looked at from inside, its rows are RSS but for 1 % and 1 MiB.
+closing_ledger='[.host.ledger[] | select(has("unexplained_bytes")) | (.unexplained_bytes | fabs) <= .rss_bytes * 0.01 + 1048576] | length > 0 and all'
+
 # true_report FOLDER MODE: the outputs are there, whole, and agree with themselves.
 true_report() {
 	for file in summary.json memory.csv categories.csv latency.csv trace.json; do
@@ -133,6 +136,7 @@ true_report() {
 	# In a tree the end is each process's own end, and a child may free what it inherited.
 	if [ "$(summary "$1" .run.processes)" = 1 ]; then
 		holds "$1" '.totals.peak_live_bytes >= .totals.end_live_bytes and .totals.alloc_count >= .totals.free_count'
+		holds "$1" "$closing_ledger"
 		[ "$2" != full ] || holds "$1" '.totals.alloc_bytes - .totals.free_bytes == .totals.end_live_bytes'
 	fi
 	[ "$(wc -l <"$1/memory.csv")" -ge 3 ] || fail "$1: memory.csv has no rows"

@@ -1,0 +1,26 @@
+# ledger.sh: the ledger's derived line against the program's own malloc_info, several arenas; what was reserved and not
+# touched is not resident; without a readable pagemap the ledger says less, and nothing wrong.
+. "$(dirname "$0")/same.sh"
+need gcc jq
+gcc -O1 -pthread "$here/ledger_heap.c" -o heap || fail "gcc"
+row() { # FOLDER NAME KEY: of the last entry
+	jq ".host.ledger[] | select(.at == \"end\") | [.rows[] | select(.name == \"$2\") | .$3] | add // 0" "$1/summary.json"
+}
+for mode in $modes; do
+	under "$mode" "heap.$mode" ./heap >"heap.$mode.out" 2>"heap.$mode.err" || fail "$mode: status $?"
+	quiet_stderr "heap.$mode.err"
+	free=$(said "heap.$mode.out" free_bytes) kept=$(row "heap.$mode" free-or-fragmented resident_bytes)
+	echo "$mode: malloc_info says $free bytes are free, the ledger $kept"
+	[ $((kept - free)) -le $((free / 50)) ] && [ $((free - kept)) -le $((free / 50)) ] ||
+		fail "$mode: malloc_info says $free bytes are free, the ledger $kept"
+	untouched=$(($(said "heap.$mode.out" reserved_bytes) - $(said "heap.$mode.out" touched_bytes)))
+	less=$(($(row "heap.$mode" unknown bytes) - $(row "heap.$mode" unknown resident_bytes)))
+	[ $((less - untouched)) -le 3145728 ] && [ $((untouched - less)) -le 3145728 ] ||
+		fail "$mode: $untouched bytes were never touched, by the ledger $less"
+	holds "heap.$mode" "$closing_ledger"
+	"$E2E_TOOL" report --ledger "heap.$mode" | grep -q 'reserved is resident' || fail "$mode: nothing is said of it"
+	"$E2E_TOOL" report --ledger --json "heap.$mode" >ledger.json || fail "$mode: report --ledger --json"
+	# Times move by microseconds with the last anchor of the clock.
+	jq -e --slurpfile s "heap.$mode/summary.json" 'def rows: map(del(.t_unix_us, .age_us));
+		.schema == "rvprof.ledger/1" and (.ledger | rows) == ($s[0].host.ledger | rows)' ledger.json >/dev/null || fail "$mode: report --ledger --json is not summary.json's"
+done
