@@ -12,6 +12,7 @@
 #include "report/claims.h"
 #include "report/live_index.h"
 #include "report/match.h"
+#include "report/write_windows.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -241,6 +242,7 @@ struct rvp_status rvp_attribute(struct rvp_run *run, const struct rvp_attributio
 		attribution->settings = *settings;
 	rvp_purposes_open(&attribution->purposes);
 	status = rvp_steps_find(run, &attribution->steps);
+	attribution->steps.followed_count = rvp_steps_in_write_windows(run, &attribution->steps);
 	if (!rvp_failed(status) &&
 	    (!rvp_live_index_open(&attribution->index, run->process_count + 1) || !open_sources(attribution)))
 		status = rvp_fail("attribute", run->folder, ENOMEM);
@@ -313,6 +315,8 @@ static void note_disagreement(struct rvp_attribution *attribution, const struct 
 {
 	struct rvp_disagreement *entry;
 
+	if (overruled->purpose == RVP_CATEGORY_UNKNOWN)
+		return; /* it only says what it saw */
 	if (rvp_purpose_category(&attribution->purposes, believed->purpose) ==
 	    rvp_purpose_category(&attribution->purposes, overruled->purpose))
 		return;

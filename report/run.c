@@ -418,10 +418,12 @@ void rvp_run_close(struct rvp_run *run)
 		free(process->source->node_numbers);
 		free(process->source->python_numbers);
 		free(process->modules);
+		free(process->files);
 		free(process->nodes);
 		free(process->python_nodes);
 		free(process->codes);
 		free(process->threads);
+		free(process->write_windows);
 		free(process->arguments);
 		free(process->environment);
 	}

@@ -67,6 +67,15 @@ struct rvp_thread {
 	const char *name; /* the last one; "" if it never got one */
 };
 
+/* A window in which the library followed writes; number 0: it could not, for this reason. */
+struct rvp_write_span {
+	uint64_t number, begin_ns, end_ns; /* end: RVP_NEVER while !has_end */
+	uint64_t scans, block_count, block_bytes, left_out, cost_ns;
+	uint32_t beat;                     /* enum rvp_write_beat */
+	bool has_end;
+	const char *reason; /* of an early end; never NULL */
+};
+
 enum rvp_end {
 	RVP_END_ALIVE,    /* still running */
 	RVP_END_EXITED,   /* exit_how and exit_status say how */
@@ -118,6 +127,8 @@ struct rvp_process {
 	size_t file_count;
 	struct rvp_thread *threads; /* by tid */
 	size_t thread_count;
+	struct rvp_write_span *write_windows; /* as they were told */
+	size_t write_window_count;
 
 	struct rvp_process_source *source; /* the reader's own */
 };

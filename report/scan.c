@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGUMENTS_MAX = 65536 };
+enum { ARGUMENTS_MAX = 65536, WINDOWS_MAX = 256 };
 
 struct scan {
 	struct rvp_run *run;
@@ -188,6 +188,45 @@ static void take_thread(struct scan *scan, uint64_t tid, uint64_t stamp, struct 
 		    .tid = narrow(tid), .first_ns = stamp, .name = rvp_arena_copy(scan->arena, name)};
 }
 
+/* The end stands behind its begin: one thread at a time has to do with windows, but not always the same. */
+static struct rvp_write_span *window_of(struct scan *scan, uint64_t number)
+{
+	struct rvp_process *process = scan->process;
+	struct rvp_write_span *span;
+
+	for (size_t i = 0; number && i < process->write_window_count; i++)
+		if (process->write_windows[i].number == number)
+			return &process->write_windows[i];
+	if (process->write_window_count >= WINDOWS_MAX)
+		return NULL;
+	span = ITEM_AFTER(scan, write_windows, write_window_count, write_window_room);
+	if (span)
+		*span = (struct rvp_write_span){.number = number, .end_ns = RVP_NEVER, .reason = ""};
+	return span;
+}
+
+static void take_write_window(struct scan *scan, const struct rvp_record_WRITE_WINDOW *record)
+{
+	bool is_refusal = record->kind == RVP_WRITE_WINDOW_UNAVAILABLE;
+	struct rvp_write_span *span = window_of(scan, is_refusal ? 0 : record->number);
+
+	if (!span)
+		return;
+	if (record->kind == RVP_WRITE_WINDOW_BEGIN) {
+		span->begin_ns = record->stamp;
+		span->beat = narrow(record->beat);
+		return;
+	}
+	span->end_ns = record->stamp;
+	span->has_end = true;
+	span->scans = record->scans;
+	span->block_count = record->block_count;
+	span->block_bytes = record->block_bytes;
+	span->left_out = record->left_out;
+	span->cost_ns = record->cost_ns;
+	span->reason = rvp_arena_copy(scan->arena, record->reason);
+}
+
 static void take_node(struct scan *scan, const struct rvp_record_NODE *record)
 {
 	struct rvp_node *node = ITEM_AT(scan, nodes, node_count, node_room, record->node);
@@ -292,6 +331,7 @@ static void take_definition(struct scan *scan, const struct rvp_record *record)
 		take_thread(scan, record->THREAD_NAME.tid, record->THREAD_NAME.stamp,
 			    record->THREAD_NAME.name);
 		break;
+	case RVP_WRITE_WINDOW: take_write_window(scan, &record->WRITE_WINDOW); break;
 	case RVP_EVENT_COST: take_event_cost(scan->process, &record->EVENT_COST); break;
 	case RVP_NODE: take_node(scan, &record->NODE); break;
 	case RVP_CODE: take_code(scan, &record->CODE); break;

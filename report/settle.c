@@ -51,6 +51,13 @@ static void set_times(const struct rvp_run *run, struct rvp_process *process)
 		if (module->unload_ns != RVP_NEVER)
 			module->unload_ns = rvp_process_ns(run, process, module->unload_ns);
 	}
+	for (size_t i = 0; i < process->write_window_count; i++) {
+		struct rvp_write_span *span = &process->write_windows[i];
+
+		span->begin_ns = rvp_process_ns(run, process, span->begin_ns);
+		if (span->has_end)
+			span->end_ns = rvp_process_ns(run, process, span->end_ns);
+	}
 	for (size_t i = 0; i < process->thread_count; i++)
 		if (process->threads[i].first_ns != RVP_NEVER)
 			process->threads[i].first_ns =

@@ -36,6 +36,7 @@ struct rvp_steps {
 	double confidence;    /* 1 when said; of a detected period its score; 0 for none */
 	const char *why_none; /* one line; "" otherwise */
 	uint64_t other_count; /* steps of the same source in other processes or threads: not in the list */
+	uint64_t followed_count; /* steps in which writes were followed: slower than by themselves */
 	void *texts;          /* own */
 };
 

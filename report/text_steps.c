@@ -84,6 +84,10 @@ void rvp_text_steps(const struct rvp_view *view)
 	print_latency(view, steps);
 	fputc('\n', view->out);
 	print_phases(view, steps);
+	if (steps->followed_count)
+		fprintf(view->out,
+			"  %-*s%" PRIu64 " of them while writes were followed: slower than by themselves\n",
+			LABEL_COLUMNS, "", steps->followed_count);
 	if (steps->other_count)
 		fprintf(view->out, "  %-*s%" PRIu64 " more in other threads or processes, not shown\n",
 			LABEL_COLUMNS, "", steps->other_count);
