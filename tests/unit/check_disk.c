@@ -77,13 +77,16 @@ static struct stat info(void)
 	return now;
 }
 
-static void is_zero(uint64_t at, size_t bytes)
+/* One assertion for all bytes: Check keeps a message of each, and 266,240 of them take minutes with ASan. */
+static void is_filled_with(char wanted, uint64_t at, size_t bytes)
 {
 	char *content = malloc(bytes);
+	size_t same = 0;
 
 	ck_assert_int_eq(pread(file, content, bytes, (off_t)at), (ssize_t)bytes);
-	for (size_t i = 0; i < bytes; i++)
-		ck_assert_int_eq(content[i], 0);
+	while (same < bytes && content[same] == wanted)
+		same++;
+	ck_assert_uint_eq(same, bytes);
 	free(content);
 }
 
@@ -92,7 +95,7 @@ static void is_all_there(size_t bytes)
 {
 	ck_assert_uint_eq((uint64_t)info().st_size, bytes);
 	ck_assert_uint_ge((uint64_t)info().st_blocks * 512, bytes);
-	is_zero(0, bytes);
+	is_filled_with(0, 0, bytes);
 }
 
 START_TEST(without_fallocate_zeros_are_written)
@@ -119,11 +122,8 @@ START_TEST(what_lies_before_is_left_alone)
 	ck_assert_int_eq(write(file, before, sizeof before), PAGE);
 	ck_assert_int_eq(rvp_disk_allocate(file, PAGE, 3 * PAGE), 0);
 	ck_assert_uint_eq((uint64_t)info().st_size, 4 * PAGE);
-	is_zero(PAGE, 3 * PAGE);
-	memset(before, 0, sizeof before);
-	ck_assert_int_eq(pread(file, before, sizeof before, 0), PAGE);
-	for (size_t i = 0; i < sizeof before; i++)
-		ck_assert_int_eq(before[i], 0x5a);
+	is_filled_with(0, PAGE, 3 * PAGE);
+	is_filled_with(0x5a, 0, PAGE);
 }
 END_TEST
 

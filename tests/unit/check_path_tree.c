@@ -172,9 +172,12 @@ END_TEST
 
 START_TEST(few_paths_are_never_forgotten)
 {
+	uint32_t others = 0; /* counted: an assertion a path takes longer than the paths */
+
 	for (int round = 0; round < 3; round++)
 		for (uint32_t i = 0; i < PLACES / 8; i++)
-			ck_assert_uint_eq(outermost(16 * (uint64_t)i + 16), i + 1);
+			others += outermost(16 * (uint64_t)i + 16) != i + 1;
+	ck_assert_uint_eq(others, 0);
 	ck_assert_uint_eq(emitted, PLACES / 8);
 }
 END_TEST
@@ -182,12 +185,13 @@ END_TEST
 START_TEST(memory_is_bounded_and_new_paths_go_in)
 {
 	uint64_t before = rvp_own_bytes();
-	uint32_t last = 0;
+	uint32_t last = 0, others = 0;
 
 	for (uint32_t i = 0; i < 20 * PLACES; i++) {
 		last = outermost(16 * (uint64_t)i + 16);
-		ck_assert_uint_eq(last, i + 1);
+		others += last != i + 1;
 	}
+	ck_assert_uint_eq(others, 0);
 	ck_assert_uint_le(rvp_own_bytes() - before, most_bytes);
 	ck_assert_uint_eq(outermost(16 * (20ull * PLACES)), last);
 	rvp_path_tree_reset(&tree);
@@ -236,10 +240,13 @@ END_TEST
 
 START_TEST(without_records_what_is_there_stays)
 {
+	uint32_t entered = 0;
+
 	fill(0, 2 * PLACES);
 	refuses = true;
 	for (uint32_t i = 2 * PLACES; i < 4 * PLACES; i++)
-		ck_assert_uint_eq(outermost(16 * (uint64_t)i + 16), 0);
+		entered += outermost(16 * (uint64_t)i + 16) != 0;
+	ck_assert_uint_eq(entered, 0);
 	ck_assert_uint_eq(outermost(16 * (2ull * PLACES)), 2 * PLACES);
 	ck_assert_uint_eq(tree.number_count, 2 * PLACES);
 }
