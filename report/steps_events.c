@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 1024, LEAST_ALLOCS = 64 };
+enum { THREADS = 1024, LEAST_ALLOCS = 64, LEAST_ALIGNED = 256 };
 
 /* ---- whose loop ---- */
 
@@ -53,7 +53,14 @@ static void count_alloc(struct census *census, const struct rvp_moment *moment)
 	thread->python_count += moment->record->ALLOC.python != 0;
 }
 
-static bool take_census(const struct rvp_run *run, struct census *census)
+static bool is_aligned(const struct rvp_moment *moment)
+{
+	uint64_t family = moment->record->ALLOC.family;
+
+	return family >= RVP_FAMILY_ALIGNED_ALLOC && family <= RVP_FAMILY_PVALLOC;
+}
+
+static bool take_census(const struct rvp_run *run, bool only_aligned, struct census *census)
 {
 	struct rvp_timeline *timeline = rvp_timeline_open(run, RVP_NO_PROCESS);
 	struct rvp_moment moment;
@@ -62,7 +69,7 @@ static bool take_census(const struct rvp_run *run, struct census *census)
 		return false;
 	while (rvp_timeline_next(timeline, &moment))
 		if (moment.kind == RVP_MOMENT_RECORD && moment.process != RVP_NO_PROCESS &&
-		    moment.record->kind == RVP_ALLOC)
+		    moment.record->kind == RVP_ALLOC && (!only_aligned || is_aligned(&moment)))
 			count_alloc(census, &moment);
 	rvp_timeline_close(timeline);
 	return true;
@@ -217,7 +224,7 @@ static bool listen(const struct rvp_run *run, struct gathering *gathering)
 		if (moment.kind != RVP_MOMENT_RECORD)
 			continue;
 		if (moment.record->kind == RVP_ALLOC && moment.tid == gathering->out->tid &&
-		    moment.record->ALLOC.bytes >= least)
+		    (gathering->out->is_aligned ? is_aligned(&moment) : moment.record->ALLOC.bytes >= least))
 			take_alloc(gathering, &moment);
 		if (moment.record->kind == RVP_FREE)
 			take_free(gathering, &moment);
@@ -319,21 +326,21 @@ static bool gather(const struct rvp_run *run, struct rvp_step_events *out, bool 
 	return is_good;
 }
 
-bool rvp_step_events_gather(const struct rvp_run *run, struct rvp_step_events *out)
+bool rvp_step_events_gather(const struct rvp_run *run, bool only_aligned, struct rvp_step_events *out)
 {
 	struct census *census = calloc(1, sizeof *census);
 	const struct thread_count *thread;
 	bool is_good;
 
-	*out = (struct rvp_step_events){.why_none = ""};
-	is_good = census && take_census(run, census);
+	*out = (struct rvp_step_events){.why_none = "", .is_aligned = only_aligned};
+	is_good = census && take_census(run, only_aligned, census);
 	thread = is_good ? choose_thread(run, census) : NULL;
-	if (is_good && (!thread || thread->count < LEAST_ALLOCS)) {
+	if (is_good && (!thread || thread->count < (only_aligned ? LEAST_ALIGNED : LEAST_ALLOCS))) {
 		out->why_none = "too few allocations were recorded";
 	} else if (is_good) {
 		out->process = thread->process;
 		out->tid = thread->tid;
-		out->is_sampled = run->processes[thread->process].mode != RVP_MODE_FULL;
+		out->is_sampled = !only_aligned && run->processes[thread->process].mode != RVP_MODE_FULL;
 		is_good = gather(run, out, thread->python_count * 2 > thread->count);
 	}
 	free(census);

@@ -36,13 +36,15 @@ struct rvp_step_events {
 	size_t path_count;
 	uint32_t process, tid;
 	bool is_sampled;      /* only blocks of threshold_bytes and more are here */
+	bool is_aligned;      /* only blocks that were asked for with an alignment: tensors, all of them */
 	uint64_t least_bytes; /* smaller blocks were left out; 0: none were */
 	const char *why_none; /* "": they are good to look at */
 };
 
 /* Of the thread that is most likely the program's own loop: the main one unless it does next to nothing.
- * False without memory. */
-bool rvp_step_events_gather(const struct rvp_run *run, struct rvp_step_events *events);
+ * `only_aligned`: of requests with an alignment alone, which both modes record each; why_none says when there are too
+ * few. False without memory. */
+bool rvp_step_events_gather(const struct rvp_run *run, bool only_aligned, struct rvp_step_events *events);
 void rvp_step_events_free(struct rvp_step_events *events);
 
 #endif

@@ -35,7 +35,9 @@ struct decoder {
 	uint64_t ns, bytes;
 	unsigned afterwards; /* allocations of another kind behind */
 	enum rvp_mode mode;
-	bool grows; /* a query has room for all tokens */
+	bool grows;             /* a query has room for all tokens */
+	enum rvp_family family; /* of what the model asks for; of the noise: malloc */
+	uint64_t teardown_ns;   /* how long the program gives back behind its last step */
 };
 static const struct decoder usual = {
     .steps = 60, .layers = 4, .ns = 30000, .bytes = 2048, .mode = RVP_MODE_FULL};
@@ -50,6 +52,7 @@ static const struct decoder usual = {
 static struct maker maker;
 static struct maker_thread *thread;
 static uint64_t now_ns, next_address, random_state;
+static enum rvp_family family;
 
 static void node(uint64_t number, uint64_t parent, uint64_t pc)
 {
@@ -78,7 +81,8 @@ static uint64_t take(uint64_t place, uint64_t bytes, uint64_t ns)
 {
 	uint64_t address = next_address += (bytes + 31) & ~15ul;
 
-	MAKE(thread, ALLOC, 0, .stamp = now_ns, .address = address, .bytes = bytes, .stack = place);
+	MAKE(thread, ALLOC, 0, .stamp = now_ns, .address = address, .bytes = bytes, .stack = place,
+	     .family = place == NOISE || place == LOAD ? RVP_FAMILY_MALLOC : family);
 	now_ns += ns;
 	return address;
 }
@@ -142,6 +146,9 @@ static void decode(const struct decoder *decoder)
 	}
 	for (unsigned i = 0; i < decoder->afterwards; i++)
 		take(LOAD, 1 << 16, decoder->ns);
+	now_ns += decoder->teardown_ns;
+	if (decoder->teardown_ns)
+		give(0x100000);
 }
 
 /* What is found in its log. */
@@ -162,6 +169,7 @@ static size_t found(struct decoder decoder)
 	thread = &process->threads[0];
 	now_ns = 2000000;
 	next_address = 0x100000;
+	family = decoder.family;
 	random_state = 11;
 	make_nodes();
 	decode(&decoder);
@@ -192,6 +200,22 @@ static size_t count_of(struct decoder decoder)
 START_TEST(a_step_is_a_turn_of_the_outermost_loop_not_of_its_layers)
 {
 	ck_assert_uint_eq(count_of(usual), 60);
+}
+END_TEST
+
+/* Tensors: small, with an alignment, so that sampled mode has each of them; and an interpreter that takes its
+ * time to go. */
+START_TEST(tensors_alone_show_the_steps_in_both_modes)
+{
+	for (int mode = RVP_MODE_SAMPLED; mode <= RVP_MODE_FULL; mode++) {
+		ck_assert_uint_eq(count_of(DECODER(it.mode = mode, it.family = RVP_FAMILY_POSIX_MEMALIGN,
+						   it.noise = 9, it.teardown_ns = 100000000)),
+				  60);
+		ck_assert_uint_eq(
+		    count_of(DECODER(it.mode = mode, it.family = RVP_FAMILY_POSIX_MEMALIGN, it.steps = 20)),
+		    mode == RVP_MODE_FULL ? 20 : 0); /* 200 are too few */
+	}
+	ck_assert_uint_eq(count_of(DECODER(it.mode = RVP_MODE_SAMPLED)), 0);
 }
 END_TEST
 
@@ -283,6 +307,7 @@ int main(void)
 	TCase *tests = tcase_create("detect");
 
 	tcase_add_test(tests, a_step_is_a_turn_of_the_outermost_loop_not_of_its_layers);
+	tcase_add_test(tests, tensors_alone_show_the_steps_in_both_modes);
 	tcase_add_test(tests, steps_begin_and_end_where_the_loop_turns);
 	tcase_add_test(tests, pages_messages_and_noise_are_no_turns);
 	tcase_add_test(tests, a_prefill_through_the_same_function_joins);
