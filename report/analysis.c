@@ -44,13 +44,31 @@ static struct rvp_site *site_of(struct rvp_pass *pass, const struct rvp_event *e
 	return site;
 }
 
+/* What samples stand for moves by half a MiB at every one of them. By which of two moments was higher they
+ * decide only where they moved by more than NOISE_SAMPLES of them; else the blocks that were recorded each
+ * do. */
+static uint64_t quiet_bytes(struct rvp_pass *pass)
+{
+	enum { NOISE_SAMPLES = 4 };
+	uint64_t sampled = pass->state.tracked.sampled_bytes, then = pass->quiet_sampled_bytes;
+	uint64_t apart = sampled > then ? sampled - then : then - sampled;
+
+	if (apart > NOISE_SAMPLES * pass->most_sample_bytes)
+		pass->quiet_sampled_bytes = sampled;
+	return pass->state.tracked.amount.bytes - sampled + pass->quiet_sampled_bytes;
+}
+
 static void see_tracked_peak(struct rvp_pass *pass, uint64_t ns)
 {
 	struct rvp_analysis *answer = pass->answer;
+	uint64_t bytes = quiet_bytes(pass);
 
 	if (answer->tracked_peak_ns != RVP_NEVER &&
-	    pass->state.tracked.amount.bytes <= answer->tracked_peak_bytes)
+	    (bytes < pass->quiet_peak_bytes ||
+	     (bytes == pass->quiet_peak_bytes &&
+	      pass->state.tracked.amount.bytes <= answer->tracked_peak_bytes)))
 		return;
+	pass->quiet_peak_bytes = bytes;
 	answer->tracked_peak_bytes = pass->state.tracked.amount.bytes;
 	answer->tracked_peak_ns = ns;
 	pass->peak_number++;
@@ -327,6 +345,10 @@ static bool open_pass(struct rvp_pass *pass)
 	pass->state.is_attributed = question->attribution != NULL;
 	pass->sites = question->attribution ? &pass->by_purpose : &pass->base;
 	pass->answer->tracked_peak_ns = RVP_NEVER;
+	for (size_t i = 0; i < pass->run->process_count; i++)
+		if (pass->run->processes[i].mode == RVP_MODE_SAMPLED &&
+		    pass->run->processes[i].sample_bytes > pass->most_sample_bytes)
+			pass->most_sample_bytes = pass->run->processes[i].sample_bytes;
 	pass->state.live_by_process = calloc(processes, sizeof *pass->state.live_by_process);
 	pass->tallies = calloc(processes, sizeof *pass->tallies);
 	pass->moments = calloc(moments, sizeof *pass->moments);

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* evidence_lifetime.c: what blocks are for by how long they live, for programs that have no names at all.
  *
- *   grows   live bytes of a call path at the borders between steps go up, again and again, and hardly ever
+ * Growing: live bytes of a call path at the borders between steps go up, again and again, and hardly ever
  * down: a store that is kept for later steps. It is called kv_cache only where it has siblings (keys and
  * values, layers: two and more blocks of one size in one step, or another call path that grows by the same
  * bytes at the same steps) or grows by the same bytes each time; a lone store that grows unevenly is a list
- * or a log. replaced  blocks of another call path that lived until the grower took over, and were about as
- * large: the cache of the prompt. passes  nearly all blocks go in the step of their birth (or the next, where
- * the border lies inside a step): temp where they go before their operator is done (life_trials.h),
- * activation else. With phases: what goes from the forward into the backward phase is activation, what is
- * born and dies in the backward phase is temp. stays   everything else was there from the start or never
- * went: nothing is said. A weight cannot be told from a preallocated cache by its life; saying so would be a
- * guess.
+ * or a log.
+ *
+ * Replaced: blocks of another call path that lived until the growing ones took over, and were about as large,
+ * are the cache of the prompt. Joined: so are those that came in steps and stay, are as large as the growing
+ * ones, and were asked for at the same place of the program by another caller.
+ *
+ * Passing: nearly all blocks go in the step of their birth, or in the next where the border lies inside a
+ * step. They are temp where they go before their operator is done (life_trials.h), else activation. In
+ * training, what goes from the forward into the backward phase is activation, and what is born and dies in
+ * one of them is temp.
+ *
+ * Staying: everything else was there from the start or never went, and nothing is said. A weight cannot be
+ * told from a preallocated cache by its life; saying so would be a guess.
  *
  * Thresholds, each with its reason, are the constants below. Without steps nothing is said.
  */
@@ -20,6 +26,7 @@
 #include "report/life_trials.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Two borders prove nothing, and a rhythm of fewer steps than this was not seen often enough to be one. */
 enum { LEAST_STEPS = 4, LEAST_INCREASES = 3 };
@@ -38,18 +45,33 @@ struct lifetime {
 	struct rvp_trials *trials;
 	uint64_t peak_bytes; /* of what is tracked */
 	bool is_open;
+	bool has_backward; /* training: some step has a backward phase */
 };
+
+/* Who says what a step is knows where each one ends; a rhythm must have been seen. */
+static size_t least_steps(const struct rvp_steps *steps)
+{
+	return strcmp(steps->source, "detected") == 0 ? LEAST_STEPS : 1;
+}
+
+static void open_life(struct lifetime *lifetime)
+{
+	const struct rvp_steps *steps = rvp_attribution_steps(lifetime->source.attribution);
+
+	rvp_life_open(&lifetime->life, steps);
+	lifetime->is_open = true;
+	for (size_t i = 0; i < steps->span_count; i++)
+		lifetime->has_backward |= steps->spans[i].phase == RVP_STEP_PHASE_BACKWARD;
+}
 
 static void survey(struct rvp_evidence_source *source, const struct rvp_event *event,
 		   const struct rvp_state *state)
 {
 	struct lifetime *lifetime = (struct lifetime *)source;
 
-	if (!lifetime->is_open) {
-		rvp_life_open(&lifetime->life, rvp_attribution_steps(source->attribution));
-		lifetime->is_open = true;
-	}
-	if (lifetime->life.steps->count < LEAST_STEPS)
+	if (!lifetime->is_open)
+		open_life(lifetime);
+	if (lifetime->life.steps->count < least_steps(lifetime->life.steps))
 		return;
 	if (state->tracked.amount.bytes > lifetime->peak_bytes)
 		lifetime->peak_bytes = state->tracked.amount.bytes;
@@ -138,13 +160,45 @@ static void claim_replaced(struct lifetime *lifetime, const struct rvp_life_site
 	}
 }
 
+static uint64_t place_of(const struct rvp_state *state, uint32_t number)
+{
+	const struct rvp_site *site = &state->sites[number];
+	const struct rvp_node *node = rvp_node_at(&state->run->processes[site->process], site->stack);
+
+	return node ? node->pc : 0;
+}
+
+/* Came in steps, stays, and is asked for at the same place in the same size. */
+static bool joins(const struct rvp_life_site *site, const struct rvp_life_site *grower)
+{
+	return site != grower && site->born_count >= 2 && site->border_bytes == site->born_bytes &&
+	       site->last_born_bytes == grower->last_born_bytes;
+}
+
+static void claim_joined(struct lifetime *lifetime, uint32_t grower, const struct rvp_state *state)
+{
+	struct rvp_life *life = &lifetime->life;
+	struct rvp_attribution *attribution = lifetime->source.attribution;
+	uint64_t place = place_of(state, grower);
+
+	for (uint32_t i = 0; place && i < life->count; i++)
+		if (joins(&life->sites[i], &life->sites[grower]) && place_of(state, i) == place)
+			rvp_claim_site(
+			    attribution, i,
+			    verdict_of(RVP_CATEGORY_KV_CACHE, REPLACED_CONFIDENCE,
+				       rvp_reason(attribution, "stays, as large as what a growing store "
+							       "asks for at the same place")),
+			    0, UINT64_MAX);
+}
+
 /* ---- what passes ---- */
 
-static bool passes(const struct rvp_life_site *site)
+static bool passes(const struct lifetime *lifetime, const struct rvp_life_site *site)
 {
 	uint64_t passed = site->within_step_bytes + site->next_step_bytes;
 
-	return site->born_count >= LEAST_STEPS && passed >= site->born_bytes / 100 * NEARLY_PERCENT &&
+	return site->born_count >= least_steps(lifetime->life.steps) &&
+	       passed >= site->born_bytes / 100 * NEARLY_PERCENT &&
 	       passed * 100 >= site->born_bytes * NEARLY_PERCENT;
 }
 
@@ -153,11 +207,13 @@ static bool is_within(const struct rvp_life_site *site)
 	return site->within_step_bytes * 100 >= site->born_bytes * NEARLY_PERCENT;
 }
 
-static bool is_temp(const struct rvp_life_site *site)
+static bool is_temp(const struct lifetime *lifetime, const struct rvp_life_site *site)
 {
+	uint64_t one_phase_bytes = site->backward_bytes + site->forward_bytes;
+
 	if (site->other_phase_bytes * 2 >= site->born_bytes || !is_within(site))
 		return false;
-	if (site->backward_bytes * 2 >= site->born_bytes)
+	if (lifetime->has_backward && one_phase_bytes * 2 >= site->born_bytes)
 		return true;
 	return site->stayed > site->left && site->span_ns * 2 < site->step_ns;
 }
@@ -166,7 +222,7 @@ static void claim_passing(struct lifetime *lifetime, uint32_t number)
 {
 	const struct rvp_life_site *site = &lifetime->life.sites[number];
 	struct rvp_attribution *attribution = lifetime->source.attribution;
-	bool temp = is_temp(site);
+	bool temp = is_temp(lifetime, site);
 	uint32_t reason = rvp_reason(attribution, temp ? "goes within its step, before its operator is done"
 						       : "goes within its step or the next");
 
@@ -182,19 +238,21 @@ static void survey_end(struct rvp_evidence_source *source, const struct rvp_stat
 	struct rvp_life *life = &lifetime->life;
 	uint64_t least = least_bytes(lifetime);
 
-	(void)state;
-	if (!lifetime->is_open || life->steps->count < LEAST_STEPS)
+	if (!lifetime->is_open || life->steps->count < least_steps(life->steps))
 		return;
 	rvp_life_settle(life);
+	if (life->steps->count < LEAST_STEPS)
+		least = UINT64_MAX; /* nothing can have grown */
 	for (uint32_t i = 0; i < life->count; i++) {
 		const struct rvp_life_site *site = &life->sites[i];
 
 		if (grows(site, least) && (site->most_siblings >= 2 || has_twin(life, site, least))) {
 			claim_grower(lifetime, i, GROWTH_CONFIDENCE);
 			claim_replaced(lifetime, site);
+			claim_joined(lifetime, i, state);
 		} else if (grows(site, least) && grows_evenly(site)) {
 			claim_grower(lifetime, i, LONE_CONFIDENCE);
-		} else if (passes(site)) {
+		} else if (passes(lifetime, site)) {
 			claim_passing(lifetime, i);
 		}
 	}

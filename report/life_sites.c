@@ -131,6 +131,8 @@ static void see_phases(struct rvp_life *life, struct rvp_life_site *site, const 
 		site->other_phase_bytes += event->block.bytes;
 	else if (born == RVP_STEP_PHASE_BACKWARD)
 		site->backward_bytes += event->block.bytes;
+	else if (born == RVP_STEP_PHASE_FORWARD)
+		site->forward_bytes += event->block.bytes;
 }
 
 /* Behind the last step nothing belongs to it any more: what goes there went later than in the step of its

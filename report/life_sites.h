@@ -33,6 +33,7 @@ struct rvp_life_site {
 	uint64_t span_ns, step_ns;  /* sums over those that died within their step: their lives, the steps' */
 	uint64_t other_phase_bytes; /* died in another phase of the step than they were born in */
 	uint64_t backward_bytes;    /* born and died in the backward phase */
+	uint64_t forward_bytes;     /* born and died in the forward phase */
 	uint32_t stayed, left;      /* tried: freed before the thread asked from elsewhere, or not */
 	/* Blocks that lived over a border and all went in one step: what a grower may have replaced. */
 	int64_t crossing_step;

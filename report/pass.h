@@ -24,6 +24,9 @@ struct rvp_pass {
 	struct rvp_tally tree;
 	struct rvp_series series;
 	uint64_t peak_number;
+	uint64_t quiet_sampled_bytes,
+	    quiet_peak_bytes;        /* analysis.c: where the peak is, in spite of samples' noise */
+	uint64_t most_sample_bytes;  /* T of the processes in sampled mode, the largest */
 	struct rvp_amount **moments; /* a row a moment: live by site, site_counts[] of them */
 	size_t *site_counts;
 	size_t next_moment;

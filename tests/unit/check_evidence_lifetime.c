@@ -233,6 +233,69 @@ START_TEST(what_passes_is_activation_or_temp)
 }
 END_TEST
 
+/* Pages of the prompt: asked for at the same place, called from elsewhere. */
+START_TEST(pages_of_the_prompt_join)
+{
+	begin();
+	MAKE(thread, NODE, 0, .node = 20, .parent = PROMPT, .pc = 0x7777);
+	MAKE(thread, NODE, 0, .node = 21, .parent = KV_K, .pc = 0x7777);
+	for (int i = 0; i < STEPS; i++) {
+		step(i);
+		for (int k = 0; k < (i ? 2 : 12); k++)
+			give(i ? 21 : 20, 8 * KIB);
+		end_step(i);
+	}
+	end();
+	ck_assert_uint_eq(most(RVP_CATEGORY_KV_CACHE), (12 + 2 * (STEPS - 1)) * 8 * KIB);
+	done();
+}
+END_TEST
+
+/* Said steps are taken at their word: one is enough for what passes within it. */
+START_TEST(what_passes_in_the_only_said_step)
+{
+	begin();
+	step(0);
+	take(give(RESULT, 4 * KIB));
+	end_step(0);
+	end();
+	ck_assert_uint_eq(most(RVP_CATEGORY_ACTIVATION) + most(RVP_CATEGORY_TEMP), 4 * KIB);
+	done();
+}
+END_TEST
+
+static void phase(enum rvp_step_phase phase)
+{
+	now += 1000;
+	MAKE(thread, STEP, 0, .stamp = now, .kind = RVP_STEP_PHASE, .phase = phase);
+	now += 1000;
+}
+
+/* Saved for backward, and not. */
+START_TEST(in_training_activation_is_what_backward_needs)
+{
+	begin();
+	for (int i = 0; i < STEPS; i++) {
+		uint64_t saved, result;
+
+		step(i);
+		phase(RVP_STEP_PHASE_FORWARD);
+		saved = give(RESULT, 4 * KIB);
+		result = give(PROMPT, 2 * KIB);
+		take(give(OPERATOR, 64));
+		take(result);
+		phase(RVP_STEP_PHASE_BACKWARD);
+		take(give(KV_V, KIB));
+		take(saved);
+		end_step(i);
+	}
+	end();
+	ck_assert_uint_eq(most(RVP_CATEGORY_ACTIVATION), 4 * KIB);
+	ck_assert_uint_eq(most(RVP_CATEGORY_TEMP), 2 * KIB + 64);
+	done();
+}
+END_TEST
+
 static void record_growth(int steps)
 {
 	begin();
@@ -282,6 +345,9 @@ int main(void)
 	tcase_add_test(cases, a_pool_that_breathes_is_no_cache);
 	tcase_add_test(cases, what_a_cache_replaces_is_cache_too);
 	tcase_add_test(cases, what_passes_is_activation_or_temp);
+	tcase_add_test(cases, pages_of_the_prompt_join);
+	tcase_add_test(cases, what_passes_in_the_only_said_step);
+	tcase_add_test(cases, in_training_activation_is_what_backward_needs);
 	tcase_add_test(cases, three_steps_prove_nothing_and_four_do);
 	tcase_add_test(cases, without_steps_nothing_is_said);
 	suite_add_tcase(suite, cases);

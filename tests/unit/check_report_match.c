@@ -251,6 +251,34 @@ START_TEST(samples_stand_for_more)
 }
 END_TEST
 
+/* Samples come and go while a store grows: fewer than five do not say when the peak was, seven do. */
+START_TEST(samples_noise_does_not_place_the_peak)
+{
+	for (int samples = 1; samples <= 7; samples += 6) {
+		maker = maker_open();
+		struct maker_thread *thread =
+		    &maker_add_with(&maker, 100,
+				    (struct rvp_record_PROCESS){.stamp = 1000,
+								.mode = RVP_MODE_SAMPLED,
+								.sample_bytes = 524288,
+								.exe = {"/app", 4}})
+			 ->threads[0];
+
+		put_alloc(thread, 2000, 0x1000, 65536, 1);
+		for (int i = 0; i < samples; i++)
+			MAKE(thread, SAMPLE, 0, .stamp = 3000 + (uint64_t)i,
+			     .address = 0x20000 + (uint64_t)i * 4096, .bytes = 1024, .stack = 2);
+		for (int i = 0; i < samples; i++)
+			put_free(thread, 4000 + (uint64_t)i, 0x20000 + (uint64_t)i * 4096);
+		put_alloc(thread, 5000, 0x90000, 20000, 3);
+		analyse();
+		ck_assert_uint_eq(site_with(0, 3)->at_peak.bytes, samples == 1 ? 20000 : 0);
+		ck_assert_uint_eq(answer.tracked_peak_ns - MAKER_EPOCH_NS, samples == 1 ? 5000 : 3006);
+		done();
+	}
+}
+END_TEST
+
 START_TEST(moments_and_growth)
 {
 	const uint64_t moments[] = {MAKER_EPOCH_NS + 3000, MAKER_EPOCH_NS + 5000};
@@ -504,6 +532,7 @@ int main(void)
 	tcase_add_test(cases, failed_realloc_restores);
 	tcase_add_test(cases, temporary_is_freed_before_the_next_alloc);
 	tcase_add_test(cases, samples_stand_for_more);
+	tcase_add_test(cases, samples_noise_does_not_place_the_peak);
 	tcase_add_test(cases, moments_and_growth);
 	tcase_add_test(cases, ended_process_leaves_the_tree);
 	tcase_add_test(cases, child_gives_back_what_its_parent_had);
