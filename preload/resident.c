@@ -23,7 +23,9 @@ enum {
 	PAGES_BYTES = 32 * 1024,
 	PAGE_BYTES = 4096,
 	EVERY_NS = 100 * 1000 * 1000,
+	SOONER_NS = 10 * 1000 * 1000, /* after growth by a quarter */
 	BUDGET_PARTS = 100,
+	FIRST_BUDGET_NS = 5 * 1000 * 1000, /* a program of less than a second has a peak too */
 	LEAST_GROWTH_BYTES = 1 << 20,
 	/* Smaller data files are a row of the ledger, no evidence of weights. */
 	LEAST_FILE_BYTES = 64 * 1024,
@@ -69,9 +71,9 @@ bool rvp_resident_is_due(uint64_t rss_bytes)
 
 	atomic_compare_exchange_strong(&begin_ns, &none, now);
 	if (rss_bytes <= before + before / 50 || rss_bytes <= before + LEAST_GROWTH_BYTES ||
-	    now - looked_ns < EVERY_NS)
+	    now - looked_ns < (rss_bytes > before + before / 4 ? SOONER_NS : EVERY_NS))
 		return false;
-	return spent_ns + last_cost_ns <= (now - begin_ns) / BUDGET_PARTS || !looked_ns;
+	return spent_ns + last_cost_ns <= (now - begin_ns) / BUDGET_PARTS + FIRST_BUDGET_NS || !looked_ns;
 }
 
 static bool open_files(void)

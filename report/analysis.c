@@ -276,10 +276,15 @@ static void take(struct rvp_pass *pass, const struct rvp_moment *moment)
 	struct rvp_event events[RVP_EVENTS_MAX];
 	unsigned count;
 
-	if (!rvp_match(pass->matcher, moment, events, &count) || !rvp_map_table_take(&pass->maps, moment))
+	if (!rvp_match(pass->matcher, moment, events, &count))
 		pass->no_memory = true;
+	/* At the end of a process its mappings are still there, as its blocks are. */
+	if (moment->kind != RVP_MOMENT_END)
+		pass->no_memory |= !rvp_map_table_take(&pass->maps, moment);
 	for (unsigned i = 0; i < count && !pass->no_memory; i++)
 		take_event(pass, &events[i]);
+	if (moment->kind == RVP_MOMENT_END)
+		pass->no_memory |= !rvp_map_table_take(&pass->maps, moment);
 	for (size_t i = 0; i < pass->maps.count && !pass->no_memory; i++)
 		take_event(pass, &pass->maps.events[i]);
 }

@@ -27,6 +27,7 @@ static void take(const struct rvp_ledger *ledger, struct rvp_ledger_entry *entry
 	entry->is_set = true;
 	entry->ns = resident->last_sample_ns;
 	entry->regions_ns = resident->region_processes ? ledger->regions_ns : 0;
+	entry->regions_rss_bytes = ledger->regions_rss_bytes;
 	entry->rss_bytes = resident->rss_bytes;
 	entry->swap_bytes = resident->swap_bytes;
 	entry->live_bytes = state->live.amount.bytes;
@@ -209,8 +210,10 @@ static void see_cgroup(struct rvp_ledger *ledger, const struct rvp_state *state)
 static void see_resident(struct rvp_ledger *ledger, const struct rvp_event *event,
 			 const struct rvp_state *state)
 {
-	if (event->kind == RVP_EVENT_RECORD && event->moment->record->kind == RVP_REGION)
+	if (event->kind == RVP_EVENT_RECORD && event->moment->record->kind == RVP_REGION) {
 		ledger->regions_ns = event->moment->ns;
+		ledger->regions_rss_bytes = state->resident.rss_bytes;
+	}
 	see_peak(ledger, event, state);
 	see_end(ledger, event, state);
 	for (int i = 0; i < RVP_CATEGORY_COUNT; i++)
@@ -268,7 +271,12 @@ bool rvp_ledger_closes(const struct rvp_ledger_entry *entry)
 {
 	if (entry->sums)
 		return entry->sums_are_whole;
-	return entry->regions_ns && is_close(entry->ns, entry->regions_ns);
+	/* A program that grows has other parts a moment later. */
+	uint64_t moved = entry->rss_bytes > entry->regions_rss_bytes
+			     ? entry->rss_bytes - entry->regions_rss_bytes
+			     : entry->regions_rss_bytes - entry->rss_bytes;
+
+	return entry->regions_ns && is_close(entry->ns, entry->regions_ns) && moved <= entry->rss_bytes / 100;
 }
 
 int64_t rvp_ledger_entry_unexplained(const struct rvp_ledger_entry *entry)

@@ -17,6 +17,7 @@ struct rvp_ledger_entry {
 	uint64_t ns;         /* of the RSS sample */
 	uint64_t regions_ns; /* of the snapshot of maps; 0: none */
 	uint64_t rss_bytes, swap_bytes, live_bytes;
+	uint64_t regions_rss_bytes; /* RSS as it was known at regions_ns */
 	uint64_t mapped_bytes[RVP_CATEGORY_COUNT], region_bytes[RVP_CATEGORY_COUNT];
 	struct rvp_ledger_sums *sums; /* of the tree; NULL: not looked at from inside */
 	bool sums_are_whole;          /* every living process was */
@@ -33,7 +34,7 @@ struct rvp_ledger {
 	uint64_t mark_count;                                 /* ever */
 	struct rvp_ledger_entry at_live_peak;
 	uint64_t max_region_bytes[RVP_CATEGORY_COUNT];
-	uint64_t regions_ns; /* of the latest snapshot of maps */
+	uint64_t regions_ns, regions_rss_bytes; /* of the latest snapshot of maps */
 	uint64_t live_peak_bytes;
 	struct rvp_record_CGROUP cgroup,
 	    cgroup_peak; /* the last, and the one with the highest current_bytes */
