@@ -31,11 +31,14 @@ enum {
 	LAST_UNSTEADY_MARK = 16, /* from there on whatever the rhythm is */
 	STEADY_FACTOR = 4,
 	TOO_SELDOM = 2, /* scans of the first STEPS in which a store was written: the tick is too fast */
-	WINDOWS_MAX = 6,
-	BROKEN_MAX = 32, /* windows that the program's setting up ended */
+	WINDOWS_MAX = 24,
+	MARKED_WINDOWS_MAX = 4,
+	BROKEN_MAX = 32,  /* windows that the program's setting up ended */
+	STORES_LEAST = 2, /* of which it is enough; one alone may be a log */
+	COST_SHARE = 20,  /* windows that find nothing take 5 % of the time at most */
 };
 static const uint64_t first_tick_ns = 5000000, longest_tick_ns = 1280000000, quiet_ns = 40000000,
-		      silence_ns = 5000000000, retry_ns = 1000000000;
+		      silence_ns = 5000000000, retry_ns = 100000000;
 static const uint64_t small_growth_bytes = 256 * 1024, breaking_growth_bytes = 1 << 20;
 
 enum state { OFF = 0, WAITING, OPEN };
@@ -50,11 +53,12 @@ static struct {
 	/* the program's size */
 	uint64_t most_bytes, grown_ns, judged_bytes;
 	/* the window */
-	uint64_t number, opened_bytes, tick_ns, next_ns, cost_ns, next_window_ns;
+	uint64_t number, opened_bytes, tick_ns, next_ns, cost_ns, next_growth_ns, next_window_ns;
 	enum rvp_write_beat beat;
 	uint64_t source;
 	unsigned scans;
-	unsigned whole, broken;
+	unsigned whole, broken, by_marks;
+	bool has_enough_ticks, has_enough_marks;
 	struct rvp_followed_sum sum;
 } now;
 
@@ -139,32 +143,48 @@ static unsigned scans_wanted(void)
 	return now.beat == RVP_WRITE_BEAT_MARKS ? STEPS : RVP_WRITES_SCANS_MAX;
 }
 
-static bool is_enough(bool is_whole)
+/* What was found by ticks is no reason not to look once the program marks its steps. */
+static void note_result(bool is_whole)
 {
-	if (is_whole && rvp_followed_append_only(now.scans / 8, now.scans) > 0)
-		return true;
+	bool by_marks = now.beat == RVP_WRITE_BEAT_MARKS;
+	unsigned least = by_marks ? 1 : STORES_LEAST;
+
 	now.whole += is_whole;
 	now.broken += !is_whole;
-	return now.whole >= WINDOWS_MAX || now.broken >= BROKEN_MAX;
+	if (rvp_followed_count_stores(now.scans) >= least) {
+		now.has_enough_ticks = true;
+		now.has_enough_marks |= by_marks;
+	}
+	if (by_marks && ++now.by_marks >= MARKED_WINDOWS_MAX)
+		now.has_enough_marks = true;
+	if (now.whole >= WINDOWS_MAX || now.broken >= BROKEN_MAX)
+		now.has_enough_ticks = true;
+}
+
+static void wait_for_next(void)
+{
+	atomic_store(&state, WAITING);
+	now.judged_bytes = now.most_bytes;
+	if (now.beat == RVP_WRITE_BEAT_MARKS)
+		now.next_mark = now.marks + MARKS_APART;
+	now.next_growth_ns = rvp_monotonic_ns() + now.cost_ns * COST_SHARE;
+	now.next_window_ns = now.next_growth_ns + retry_ns * now.whole;
+	if (now.has_enough_marks)
+		stop();
 }
 
 static void close_window(struct rvp_thread *thread, const char *reason)
 {
 	uint64_t begin_ns = rvp_monotonic_ns();
-	bool enough = is_enough(!*reason), given = rvp_folder_give_slot(thread);
 
-	if (given)
+	note_result(!*reason);
+	if (rvp_folder_give_slot(thread))
 		rvp_followed_emit(thread, rvp_event_stamp(thread), now.number, now.scans);
 	rvp_followed_close();
 	rvp_writes_turn_off();
 	now.cost_ns += rvp_monotonic_ns() - begin_ns;
 	tell(thread, RVP_WRITE_WINDOW_END, reason);
-	atomic_store(&state, WAITING);
-	now.judged_bytes = now.most_bytes;
-	now.next_mark = now.marks + MARKS_APART;
-	now.next_window_ns = begin_ns + (retry_ns << 2 * now.whole);
-	if (enough)
-		stop();
+	wait_for_next();
 }
 
 /* A store that is appended to so seldom that there is no telling whether it is steadily: slower, and again.
@@ -172,7 +192,7 @@ static void close_window(struct rvp_thread *thread, const char *reason)
 static bool is_too_fast(void)
 {
 	return now.beat == RVP_WRITE_BEAT_TICKS && now.scans == STEPS && now.tick_ns < longest_tick_ns &&
-	       rvp_followed_append_only(1, TOO_SELDOM) > 0;
+	       rvp_followed_is_seldom(TOO_SELDOM);
 }
 
 static void scan(struct rvp_thread *thread)
@@ -248,8 +268,10 @@ static void note_size(uint64_t ns)
 
 static bool is_set_up(uint64_t ns)
 {
+	bool has_grown = now.most_bytes >= now.judged_bytes + small_growth_bytes;
+
 	return now.most_bytes >= small_growth_bytes && ns - now.grown_ns >= quiet_ns &&
-	       (now.most_bytes >= now.judged_bytes + small_growth_bytes || ns >= now.next_window_ns);
+	       ns >= (has_grown ? now.next_growth_ns : now.next_window_ns);
 }
 
 static bool is_broken(void)
@@ -273,7 +295,7 @@ static void see_tick(struct rvp_thread *thread, uint64_t ns)
 		close_window(thread, "the program was still being set up");
 	} else if (is_open && ns >= now.next_ns) {
 		scan(thread);
-	} else if (!is_open && !has_marks && is_set_up(ns)) {
+	} else if (!is_open && !has_marks && !now.has_enough_ticks && is_set_up(ns)) {
 		open_window(thread, RVP_WRITE_BEAT_TICKS, 0);
 	}
 }
@@ -290,7 +312,7 @@ bool rvp_writes_look(struct rvp_thread *thread)
 			see_tick(thread, ns);
 		let_go();
 	}
-	return true;
+	return !now.has_enough_ticks || atomic_load(&state) == OPEN;
 }
 
 void rvp_writes_end(struct rvp_thread *thread, const char *why)
@@ -299,6 +321,8 @@ void rvp_writes_end(struct rvp_thread *thread, const char *why)
 		return;
 	if (atomic_load(&state) == OPEN)
 		close_window(thread, why);
+	else if (!now.number && now.most_bytes >= small_growth_bytes)
+		refuse(thread, "no step was marked, and no steady time was met at hooked calls");
 	stop();
 	let_go();
 }

@@ -409,17 +409,50 @@ void rvp_followed_restart(void)
 	}
 }
 
-unsigned rvp_followed_append_only(unsigned least, unsigned most)
+static bool is_append_only(const struct followed *block)
+{
+	return atomic_load(&block->address) && block->new_units >= 64 &&
+	       block->again_units * 33 <= block->new_units;
+}
+
+bool rvp_followed_is_seldom(unsigned most)
+{
+	for (uint32_t i = 0; i < all.count; i++) {
+		unsigned scans = (unsigned)__builtin_popcountll(all.blocks[i].active);
+
+		if (scans && scans <= most && is_append_only(&all.blocks[i]))
+			return true;
+	}
+	return false;
+}
+
+/* In each eighth of the scans. */
+static bool is_steady(const struct followed *block, unsigned scans)
+{
+	unsigned each = scans / 8;
+	uint64_t mask = each < 64 ? (1ull << each) - 1 : ~0ull;
+
+	for (unsigned i = 0; each && i < 8; i++)
+		if (!(block->active >> i * each & mask))
+			return false;
+	return each > 0;
+}
+
+/* 64 units in a scan with any. */
+static bool is_fast(const struct followed *block)
+{
+	uint64_t scans = (uint64_t)__builtin_popcountll(block->active);
+
+	return block->new_units * block->written >= 64 * block->observations * scans;
+}
+
+unsigned rvp_followed_count_stores(unsigned scans)
 {
 	unsigned count = 0;
 
-	for (uint32_t i = 0; i < all.count; i++) {
-		const struct followed *block = &all.blocks[i];
-		unsigned scans = (unsigned)__builtin_popcountll(block->active);
-
-		count += atomic_load(&block->address) && scans >= least && scans <= most &&
-			 block->new_units >= 64 && block->again_units * 33 <= block->new_units;
-	}
+	for (uint32_t i = 0; i < all.count; i++)
+		count += is_append_only(&all.blocks[i]) && is_steady(&all.blocks[i], scans) &&
+			 is_fast(&all.blocks[i]);
 	return count;
 }
 

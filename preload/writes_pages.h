@@ -26,9 +26,12 @@ bool rvp_followed_scan(unsigned scan, unsigned half);
 /* Counts begin again at scan 0; copies stay. */
 void rvp_followed_restart(void);
 
-/* Some block is written once and never again, as far as was seen: in `least` to `most` scans. `count`: how
- * many. */
-unsigned rvp_followed_append_only(unsigned least, unsigned most);
+/* Some block is appended to, but was so in `most` scans at the most. */
+bool rvp_followed_is_seldom(unsigned most);
+
+/* Blocks that are appended to steadily: a rough guess of what the reader will say, to know when it is enough.
+ */
+unsigned rvp_followed_count_stores(unsigned scans);
 
 /* A record for each block that is still there. */
 void rvp_followed_emit(struct rvp_thread *thread, uint64_t stamp, uint64_t window, uint64_t scans);

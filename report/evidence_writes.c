@@ -34,7 +34,8 @@ enum {
 	ALIKE = 2,          /* growth of siblings, at most so many times the other's */
 	UNIT_BYTES = 2,
 	UNITS_OF_PAGE = 2048,
-	NEIGHBOURS = 1024, /* that are looked at for siblings */
+	SIBLINGS_TO_FOLLOW = 2, /* appended steadily: then a third one of that size belongs to them */
+	NEIGHBOURS = 1024,      /* that are looked at for siblings */
 };
 enum { SIBLINGS_CONFIDENCE = 85, MANY_STORES_CONFIDENCE = 70, NO_NAME_CONFIDENCE = 100 };
 static const size_t most_blocks = 65536;
@@ -107,15 +108,17 @@ static bool is_written_once(const struct rvp_record_WRITTEN *written)
 
 enum rvp_writing rvp_writing_of(const struct rvp_record_WRITTEN *written, bool by_ticks)
 {
+	bool is_store;
+
 	if (written->scans < LEAST_SCANS || !written->page_count)
 		return RVP_WRITING_TOO_SHORT;
 	if (!written->active)
 		return written->resident_pages > written->page_count / 2 ? RVP_WRITING_STATIC
 									 : RVP_WRITING_EMPTY;
+	is_store = is_written_once(written) && rvp_writing_growth(written) >= LEAST_UNITS;
 	if (!is_steady(written, by_ticks))
-		return RVP_WRITING_SELDOM;
-	return is_written_once(written) && rvp_writing_growth(written) >= LEAST_UNITS ? RVP_WRITING_APPENDED
-										      : RVP_WRITING_REWRITTEN;
+		return is_store ? RVP_WRITING_NOW_AND_THEN : RVP_WRITING_SELDOM;
+	return is_store ? RVP_WRITING_APPENDED : RVP_WRITING_REWRITTEN;
 }
 
 bool rvp_writing_is_sibling(const struct rvp_record_WRITTEN *one, const struct rvp_record_WRITTEN *other)
@@ -207,17 +210,25 @@ static int compare_keys(const struct rvp_block_key *a, const struct rvp_block_ke
 	return a->birth_ns < b->birth_ns ? -1 : a->birth_ns > b->birth_ns;
 }
 
-/* Of one block the windows in which it was appended to come first, then the latest. */
+/* Of one block: a window that saw it rewritten contradicts all others; then those in which it was appended
+ * to; then the latest. */
+static unsigned rank_of(const struct block *block)
+{
+	if (block->writing == RVP_WRITING_REWRITTEN && !is_written_once(&block->written) &&
+	    block->written.again_units)
+		return 0;
+	return block->writing == RVP_WRITING_APPENDED ? 1 : 2;
+}
+
 static int compare_blocks(const void *left, const void *right)
 {
 	const struct block *a = left, *b = right;
 	int order = compare_keys(&a->key, &b->key);
-	bool is_appended = a->writing == RVP_WRITING_APPENDED;
 
 	if (order)
 		return order;
-	if (is_appended != (b->writing == RVP_WRITING_APPENDED))
-		return is_appended ? -1 : 1;
+	if (rank_of(a) != rank_of(b))
+		return rank_of(a) < rank_of(b) ? -1 : 1;
 	return a->written.number > b->written.number ? -1 : a->written.number < b->written.number;
 }
 
@@ -240,12 +251,16 @@ static int compare_sizes(const void *left, const void *right)
 
 	if (a->key.process != b->key.process)
 		return a->key.process < b->key.process ? -1 : 1;
-	if (a->writing != b->writing)
-		return a->writing < b->writing ? -1 : 1;
 	return a->written.bytes < b->written.bytes ? -1 : a->written.bytes > b->written.bytes;
 }
 
-/* In order of compare_sizes: siblings are neighbours. */
+static bool is_sibling(const struct block *one, const struct block *other)
+{
+	return other->writing == RVP_WRITING_APPENDED &&
+	       rvp_writing_is_sibling(&one->written, &other->written);
+}
+
+/* Appended ones; in order of compare_sizes they are neighbours. */
 static unsigned count_siblings(const struct writes *writes, size_t number)
 {
 	const struct block *one = &writes->blocks[number];
@@ -254,9 +269,9 @@ static unsigned count_siblings(const struct writes *writes, size_t number)
 	unsigned count = 0;
 
 	for (size_t i = number; i-- > least && compare_sizes(&writes->blocks[i], one) == 0;)
-		count += rvp_writing_is_sibling(&one->written, &writes->blocks[i].written);
+		count += is_sibling(one, &writes->blocks[i]);
 	for (size_t i = number + 1; i < most && compare_sizes(&writes->blocks[i], one) == 0; i++)
-		count += rvp_writing_is_sibling(&one->written, &writes->blocks[i].written);
+		count += is_sibling(one, &writes->blocks[i]);
 	return count;
 }
 
@@ -303,6 +318,13 @@ static void claim_appended(struct writes *writes, size_t number)
 	writes->lone_bytes += written->bytes;
 }
 
+/* Layers are read one after the other while a prompt is: then some are met at work more often than others. */
+static bool follows_siblings(const struct writes *writes, size_t number)
+{
+	return writes->blocks[number].writing == RVP_WRITING_NOW_AND_THEN &&
+	       count_siblings(writes, number) >= SIBLINGS_TO_FOLLOW;
+}
+
 /* No name, but what was seen: for whoever asks why it has none. */
 static void claim_other(struct writes *writes, const struct block *block)
 {
@@ -319,6 +341,10 @@ static void claim_other(struct writes *writes, const struct block *block)
 		reason = rvp_reason(attribution, "static: never written in %llu %s, and mostly never touched",
 				    scans, scan_word(block));
 		break;
+	case RVP_WRITING_NOW_AND_THEN:
+		reason = rvp_reason(attribution, "append-only, but in %llu of %llu %s", active, scans,
+				    scan_word(block));
+		break;
 	case RVP_WRITING_SELDOM:
 		reason = rvp_reason(attribution, "written now and then: in %llu of %llu %s", active, scans,
 				    scan_word(block));
@@ -332,30 +358,50 @@ static void claim_other(struct writes *writes, const struct block *block)
 	claim(writes, block, RVP_CATEGORY_UNKNOWN, NO_NAME_CONFIDENCE, reason);
 }
 
-static void note_windows(struct rvp_attribution *attribution, const struct rvp_process *process)
+struct windows {
+	unsigned long long count, cut, scans, blocks, cost_ns, ns;
+	const char *reason;
+};
+
+static struct windows sum_windows(struct rvp_attribution *attribution, const struct rvp_process *process)
 {
+	struct windows sum = {.reason = ""};
+
 	for (size_t i = 0; i < process->write_window_count; i++) {
 		const struct rvp_write_span *span = &process->write_windows[i];
 
-		if (!span->number)
+		if (!span->number) {
 			rvp_evidence_note(
 			    attribution,
 			    "writes could not be followed: %s; caches that are there from the start "
 			    "can not be told from other blocks",
 			    span->reason);
-		else if (!span->has_end)
-			rvp_evidence_note(attribution, "writes were followed until the process was gone: "
-						       "what was seen is lost");
-		else
-			rvp_evidence_note(
-			    attribution,
-			    "writes to %llu blocks were followed for %.3f s (%llu %s), which took "
-			    "%.1f ms%s%s",
-			    (unsigned long long)span->block_count,
-			    (double)(span->end_ns - span->begin_ns) / 1e9, (unsigned long long)span->scans,
-			    span->beat == RVP_WRITE_BEAT_TICKS ? "looks" : "steps",
-			    (double)span->cost_ns / 1e6, span->reason[0] ? "; ended: " : "", span->reason);
+			continue;
+		}
+		sum.count++;
+		sum.cut += !span->has_end;
+		sum.scans += span->scans;
+		sum.cost_ns += span->cost_ns;
+		sum.ns += span->has_end && span->end_ns > span->begin_ns ? span->end_ns - span->begin_ns : 0;
+		sum.blocks = span->block_count > sum.blocks ? span->block_count : sum.blocks;
+		sum.reason = span->reason;
 	}
+	return sum;
+}
+
+static void note_windows(struct rvp_attribution *attribution, const struct rvp_process *process)
+{
+	struct windows sum = sum_windows(attribution, process);
+
+	if (!sum.count)
+		return;
+	rvp_evidence_note(
+	    attribution,
+	    "writes to %llu blocks were followed in %llu window%s of %.3f s in all (%llu looks, "
+	    "%.1f ms)%s%s%s",
+	    sum.blocks, sum.count, sum.count == 1 ? "" : "s", (double)sum.ns / 1e9, sum.scans,
+	    (double)sum.cost_ns / 1e6, sum.reason[0] ? "; the last ended because " : "", sum.reason,
+	    sum.cut ? "; one was open when the process was gone: what it saw is lost" : "");
 }
 
 static void survey_end(struct rvp_evidence_source *source, const struct rvp_state *state)
@@ -366,7 +412,7 @@ static void survey_end(struct rvp_evidence_source *source, const struct rvp_stat
 	if (writes->count)
 		qsort(writes->blocks, writes->count, sizeof *writes->blocks, compare_sizes);
 	for (size_t i = 0; i < writes->count; i++) {
-		if (writes->blocks[i].writing == RVP_WRITING_APPENDED)
+		if (writes->blocks[i].writing == RVP_WRITING_APPENDED || follows_siblings(writes, i))
 			claim_appended(writes, i);
 		else
 			claim_other(writes, &writes->blocks[i]);

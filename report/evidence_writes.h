@@ -11,8 +11,9 @@
 enum rvp_writing {
 	RVP_WRITING_TOO_SHORT, /* the window was: nothing is said */
 	RVP_WRITING_STATIC,
-	RVP_WRITING_EMPTY,    /* static, and most of it never touched at all */
-	RVP_WRITING_APPENDED, /* every unit written once at most, steadily */
+	RVP_WRITING_EMPTY,        /* static, and most of it never touched at all */
+	RVP_WRITING_APPENDED,     /* every unit written once at most, steadily */
+	RVP_WRITING_NOW_AND_THEN, /* the same, but not in all of the time: a part of the window, or seldom */
 	RVP_WRITING_SELDOM,
 	RVP_WRITING_REWRITTEN,
 };
