@@ -2,12 +2,14 @@
 /* evidence_writes.c: what blocks are for by how they are written to, for caches that are there from the
  * start: their lives tell nothing.
  *
- *   appended   written steadily, and no unit of two bytes twice: a cache or a log, and nobody can tell from
- * one alone. It is called kv_cache only with siblings (blocks of one size that grow alike: layers, keys and
+ * Appended: written steadily, and no unit of two bytes twice. A cache or a log, and nobody can tell from one
+ * alone. It is called kv_cache only with siblings (blocks of one size that grow alike: layers, keys and
  * values), or where one block grows at several places at once by the same in each step (layers and tokens
- * within one). Else it is said to be an append-only store, and stays unknown. static     not written at all:
- * weights, tables, buffers that nobody needs now. Never named by this alone. rewritten  everything else:
- * results, scratch, optimizer state, bookkeeping. Never named either.
+ * within one). Else it is said to be an append-only store, and stays unknown.
+ *
+ * Static: not written at all: weights, tables, buffers that nobody needs now. Never named by this alone.
+ *
+ * Rewritten: everything else: results, scratch, optimizer state, bookkeeping. Never named either.
  *
  * Evidence, and not proof: a reordered cache is rewritten, one that is begun anew in the window too; what a
  * device writes is not seen. Thresholds are measured (docs/attribution.md): appended blocks had 0.000 to
