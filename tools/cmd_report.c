@@ -15,6 +15,7 @@
 #include "report/text_times.h"
 #include "report/write_ledger.h"
 #include "tools/newest_run.h"
+#include "tools/report_questions.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -33,6 +34,7 @@ struct settings {
 	bool json, has_top, ledger;
 	const char *rule_files[RULE_FILES_MAX + 1]; /* NULL ends them */
 	int rule_count;
+	struct rvp_question_words words;
 };
 
 /* What is open while the answer is made. */
@@ -58,10 +60,12 @@ static const char help[] =
     "  --ledger            what resident memory consisted of at its peak, the end and snapshots\n"
     "  --top N             call stacks a list (10 in the first, 5 in the others)\n"
     "  --frames N          lines a call stack (5)\n"
-    "  --json              the text of summary.json; with --at, --from, --to or --by that list\n"
+    "  --json              the text of summary.json; with --at, --from, --to, --by or a question that "
+    "answer\n"
     "  --rules FILE        rules of yours, asked before the built-in ones; the outputs are written again by "
     "them\n"
-    "  --color WHEN        auto, always or never; NO_COLOR and FORCE_COLOR are heard too\n\n"
+    "  --color WHEN        auto, always or never; NO_COLOR and FORCE_COLOR are heard "
+    "too\n\n" RVP_QUESTIONS_HELP "\n"
     "TIME: 12.5s since the start, 40% of the run, peak, end, or a mark's label.\n";
 
 static const struct option options[] = {
@@ -138,7 +142,7 @@ static bool take_option(struct settings *settings, int option)
 	case 'l': settings->ledger = true; return true;
 	case 'r': return take_rules(settings, optarg);
 	case 'c': return color_of(optarg, &settings->color);
-	default: return false;
+	default: return rvp_take_question(&settings->words, option, optarg);
 	}
 }
 
@@ -329,6 +333,25 @@ static struct rvp_status print(struct report *report)
 	return RVP_OK;
 }
 
+static struct rvp_status inquire(struct report *report)
+{
+	const struct settings *settings = &report->settings;
+	const struct rvp_question_words *words = &settings->words;
+
+	return rvp_inquire(report->run, &report->view,
+			   &(struct rvp_question_asked){
+			       .what = words->what,
+			       .text = words->text,
+			       .step = words->step,
+			       .versus_step = words->versus_step,
+			       .fit_bytes = words->fit_bytes,
+			       .json = settings->json,
+			       .row_count = settings->has_top ? settings->top_count : SIZE_MAX,
+			       .rule_files = settings->rule_files,
+			       .aside = stderr,
+			   });
+}
+
 static struct rvp_status answer(struct report *report, const char *folder)
 {
 	struct rvp_status status = rvp_run_open(&report->run, folder);
@@ -337,6 +360,8 @@ static struct rvp_status answer(struct report *report, const char *folder)
 		report->run = NULL;
 		return status;
 	}
+	if (report->settings.words.what)
+		return inquire(report);
 	report->view.run = report->run;
 	status = find_moments(report);
 	if (!rvp_failed(status))
@@ -381,8 +406,8 @@ static struct rvp_status print_summary(const char *folder)
 
 static bool wants_summary(const struct settings *settings)
 {
-	return settings->json && !settings->at && !settings->from && !settings->to && !settings->by &&
-	       !settings->ledger;
+	return settings->json && !settings->words.what && !settings->at && !settings->from && !settings->to &&
+	       !settings->by && !settings->ledger;
 }
 
 /* 2 after a complaint; a pipe that nobody reads is no failure of ours. */
