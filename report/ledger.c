@@ -132,21 +132,33 @@ static bool is_of_a_look(const struct rvp_event *event)
 	}
 }
 
+static void name_mark(struct rvp_ledger *ledger, struct rvp_ledger_entry *entry,
+		      const struct rvp_record_MARK *mark)
+{
+	size_t length = mark->label.length, most = sizeof entry->label - 1;
+
+	memset(entry->label, 0, sizeof entry->label);
+	memcpy(entry->label, mark->label.bytes, length < most ? length : most);
+	ledger->mark_count++;
+}
+
 static void take_mark(struct rvp_ledger *ledger, const struct rvp_event *event, const struct rvp_state *state)
 {
 	const struct rvp_record_MARK *mark = &event->moment->record->MARK;
 	struct rvp_ledger_entry *entry = &ledger->marks[ledger->mark_count % RVP_LEDGER_MARKS_MAX];
-	const struct rvp_look *look = &ledger->looks[event->moment->process];
-	size_t length =
-	    mark->label.length < sizeof entry->label - 1 ? mark->label.length : sizeof entry->label - 1;
+	const struct rvp_look *look;
 
+	if (event->moment->process == RVP_NO_PROCESS) { /* the watcher's, right behind its maps */
+		take(ledger, entry, state);
+		name_mark(ledger, entry, mark);
+		return;
+	}
+	look = &ledger->looks[event->moment->process];
 	if (mark->kind != RVP_MARK_LABEL || !look->sums_ns || !is_close(look->sums_ns, event->moment->ns))
 		return;
 	take(ledger, entry, state);
 	take_sums(ledger, entry, event->moment->ns, state);
-	memset(entry->label, 0, sizeof entry->label);
-	memcpy(entry->label, mark->label.bytes, length);
-	ledger->mark_count++;
+	name_mark(ledger, entry, mark);
 }
 
 static void see_inside(struct rvp_ledger *ledger, const struct rvp_event *event,
@@ -162,8 +174,7 @@ static void see_inside(struct rvp_ledger *ledger, const struct rvp_event *event,
 		ledger->open_process = process;
 	if (is_of_a_look(event) && !rvp_look_take(&ledger->looks[process], event, state))
 		ledger->no_memory = true;
-	if (event->kind == RVP_EVENT_RECORD && event->moment->record->kind == RVP_MARK &&
-	    process != RVP_NO_PROCESS)
+	if (event->kind == RVP_EVENT_RECORD && event->moment->record->kind == RVP_MARK)
 		take_mark(ledger, event, state);
 	rvp_ledger_ranges_see(&ledger->ranges, event);
 	ledger->no_memory |= ledger->ranges.no_memory;

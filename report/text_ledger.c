@@ -170,6 +170,8 @@ static void print_cgroup(const struct rvp_view *view, const struct rvp_ledger *l
 		rvp_text_change(rows.unexplained_bytes, text));
 	fprintf(view->out, "  %-*s%12s\n", NAME_COLUMNS, "all of the group",
 		rvp_text_bytes(cgroup->current_bytes, text));
+	fprintf(view->out, "  %-*s%12s\n", NAME_COLUMNS, "of it reclaimable",
+		rvp_text_bytes(cgroup->reclaimable_bytes, text));
 	if (cgroup->max_bytes)
 		fprintf(view->out, "  %-*s%12s\n", NAME_COLUMNS, "its limit",
 			rvp_text_bytes(cgroup->max_bytes, text));

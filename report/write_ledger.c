@@ -161,6 +161,7 @@ static void write_cgroup(struct writer *writer)
 	rvp_json_number(json, "current_bytes", cgroup->current_bytes);
 	if (cgroup->max_bytes)
 		rvp_json_number(json, "max_bytes", cgroup->max_bytes);
+	rvp_json_number(json, "reclaimable_bytes", cgroup->reclaimable_bytes);
 	rvp_json_number(json, "peak_bytes", writer->ledger->cgroup_peak.current_bytes);
 	rvp_json_open(json, "rows", '[');
 	for (int i = 0; i < RVP_CGROUP_ROWS; i++)

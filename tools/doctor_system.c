@@ -7,6 +7,7 @@
 #include "record/tree.h"
 #include "report/text_numbers.h"
 #include "tools/find_program.h"
+#include "tools/watch_cgroup.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -146,6 +147,20 @@ static void check_proc(struct rvp_findings *findings)
 			  "a seccomp filter is on here: a call that it forbids stops the recording, or more");
 }
 
+static void check_ledger(struct rvp_findings *findings)
+{
+	struct rvp_cgroup cgroup;
+
+	rvp_cgroup_find(&cgroup, getpid());
+	if (!cgroup.version)
+		rvp_found(findings, RVP_FINDING_NOTE, "cgroup", "",
+			  "no control group with a memory controller is mounted: no limit of one can be seen");
+	if (access("/proc/self/pagemap", R_OK))
+		rvp_found(findings, RVP_FINDING_NOTE, "pagemap", "",
+			  "/proc/self/pagemap is not readable: the ledger has no free-or-fragmented, no resident "
+			  "bytes of blocks");
+}
+
 static void check_debuginfod(struct rvp_findings *findings)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
@@ -170,5 +185,6 @@ void rvp_doctor_system(struct rvp_findings *findings)
 	check_limits(findings);
 	check_clock(findings);
 	check_proc(findings);
+	check_ledger(findings);
 	check_debuginfod(findings);
 }

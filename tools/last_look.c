@@ -72,7 +72,8 @@ static void write_cgroup(struct rvp_log_writer *writer, pid_t pid, uint64_t stam
 			  .current_bytes = now.current_bytes, .max_bytes = now.max_bytes,
 			  .anon_bytes = now.anon_bytes, .file_bytes = now.file_bytes,
 			  .shmem_bytes = now.shmem_bytes, .kernel_bytes = now.kernel_bytes,
-			  .swap_bytes = now.swap_bytes);
+			  .swap_bytes = now.swap_bytes,
+			  .reclaimable_bytes = now.reclaimable_bytes);
 }
 
 static void write_look(struct rvp_log_writer *writer, const struct rvp_tree *tree,

@@ -29,6 +29,9 @@ enum {
 	LONGEST_NS = 1000 * MS,
 	FLUSH_NS = 250 * MS,
 	CGROUP_NS = 200 * MS,
+	/* From here on the group is looked at each time, and there is a next time soon. */
+	NEAR_PERCENT = 80,
+	NEAR_NS = 20 * MS,
 	OPEN_FILES_MAX = 128,
 	/* Until it was measured: 25 ms for 3 GiB. */
 	REGIONS_NS_PER_MIB = 8500,
@@ -58,8 +61,12 @@ struct rvp_watch {
 	int64_t interval_ns;
 	uint64_t cost_ns, last_rss_bytes;
 	uint64_t regions_ns_per_mib;
+	unsigned pressure;        /* percent of the group's limit, when it was last looked at */
+	unsigned pressure_marked; /* the highest of near_oom_percents that has a snapshot */
 	struct rvp_watch_sum sum;
 };
+
+static const unsigned near_oom_percents[] = {90, 95, 99};
 
 static uint64_t now_ns(void)
 {
@@ -213,7 +220,9 @@ static void sample_cgroup(struct rvp_watch *watch)
 			  .version = watch->cgroup.version, .current_bytes = memory.current_bytes,
 			  .max_bytes = memory.max_bytes, .anon_bytes = memory.anon_bytes,
 			  .file_bytes = memory.file_bytes, .shmem_bytes = memory.shmem_bytes,
-			  .kernel_bytes = memory.kernel_bytes, .swap_bytes = memory.swap_bytes);
+			  .kernel_bytes = memory.kernel_bytes, .swap_bytes = memory.swap_bytes,
+			  .reclaimable_bytes = memory.reclaimable_bytes);
+	watch->pressure = rvp_cgroup_pressure(&memory);
 }
 
 /* Time that may still be spent: 1 % of what has passed, less what was spent. */
@@ -269,6 +278,26 @@ static void look_at_regions(struct rvp_watch *watch, uint64_t cost_begin_ns)
 	}
 }
 
+/* The first time that so much of the group's limit is in use: what everybody holds, whatever it costs. */
+static void look_at_pressure(struct rvp_watch *watch)
+{
+	unsigned reached = 0;
+	char label[64];
+
+	for (size_t i = 0; i < sizeof near_oom_percents / sizeof *near_oom_percents; i++)
+		if (watch->pressure >= near_oom_percents[i])
+			reached = near_oom_percents[i];
+	if (reached <= watch->pressure_marked)
+		return;
+	watch->pressure_marked = reached;
+	for (uint32_t i = 0; i < watch->live_count; i++)
+		sample_regions(watch, &watch->live[i]);
+	snprintf(label, sizeof label, "%u %% of the memory limit", reached);
+	RVP_WRITE(&watch->writer, MARK, strlen(label), .stamp = now_ns(), .kind = RVP_MARK_LABEL,
+		  .value = reached, .label = text(label));
+	rvp_log_writer_flush(&watch->writer);
+}
+
 /* Sooner while memory moves, later while it rests, and never so often that it costs more than its share. */
 static void adapt(struct rvp_watch *watch, uint64_t rss_bytes, uint64_t cost_ns)
 {
@@ -283,6 +312,8 @@ static void adapt(struct rvp_watch *watch, uint64_t rss_bytes, uint64_t cost_ns)
 		watch->interval_ns = SHORTEST_NS;
 	if (watch->interval_ns > LONGEST_NS)
 		watch->interval_ns = LONGEST_NS;
+	if (watch->pressure >= NEAR_PERCENT && watch->interval_ns > NEAR_NS)
+		watch->interval_ns = NEAR_NS;
 	watch->last_rss_bytes = rss_bytes;
 }
 
@@ -294,8 +325,9 @@ static void look(struct rvp_watch *watch)
 	look_for_new(watch);
 	rss_bytes = sample_all(watch);
 	samples_ns = cost_clock_ns() - cost_begin_ns;
-	if (begin_ns - watch->cgroup_ns >= (uint64_t)CGROUP_NS)
+	if (begin_ns - watch->cgroup_ns >= (uint64_t)CGROUP_NS || watch->pressure >= NEAR_PERCENT)
 		sample_cgroup(watch);
+	look_at_pressure(watch);
 	look_at_regions(watch, cost_begin_ns);
 	if (now_ns() - watch->flushed_ns > (uint64_t)FLUSH_NS) {
 		rvp_log_writer_flush(&watch->writer);

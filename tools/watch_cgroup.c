@@ -143,6 +143,7 @@ static void read_v2(const char *folder, const char *stat, struct rvp_cgroup_memo
 	memory->shmem_bytes = stat_of(stat, "shmem");
 	memory->kernel_bytes = stat_of(stat, "kernel");
 	memory->swap_bytes = number_in(folder, "memory.swap.current");
+	memory->reclaimable_bytes = stat_of(stat, "inactive_file") + stat_of(stat, "slab_reclaimable");
 }
 
 static void read_v1(const char *folder, const char *stat, struct rvp_cgroup_memory *memory)
@@ -156,6 +157,18 @@ static void read_v1(const char *folder, const char *stat, struct rvp_cgroup_memo
 	memory->shmem_bytes = stat_of(stat, "total_shmem");
 	memory->kernel_bytes = number_in(folder, "memory.kmem.usage_in_bytes");
 	memory->swap_bytes = stat_of(stat, "total_swap");
+	memory->reclaimable_bytes = stat_of(stat, "total_inactive_file");
+}
+
+unsigned rvp_cgroup_pressure(const struct rvp_cgroup_memory *memory)
+{
+	uint64_t reclaimable = memory->reclaimable_bytes, current = memory->current_bytes;
+
+	if (!memory->max_bytes)
+		return 0;
+	current -= reclaimable < current ? reclaimable : current;
+	return current >= memory->max_bytes ? 100
+					    : (unsigned)((double)current * 100 / (double)memory->max_bytes);
 }
 
 bool rvp_cgroup_read(const struct rvp_cgroup *cgroup, struct rvp_cgroup_memory *memory)

@@ -15,10 +15,14 @@ struct rvp_cgroup {
 struct rvp_cgroup_memory {
 	uint64_t current_bytes, max_bytes; /* max 0: no limit */
 	uint64_t anon_bytes, file_bytes, shmem_bytes, kernel_bytes, swap_bytes;
+	uint64_t reclaimable_bytes; /* inactive files, and slabs that say so */
 };
 
 /* Finds it by /proc/PID/cgroup and where the file systems are mounted. */
 void rvp_cgroup_find(struct rvp_cgroup *cgroup, pid_t pid);
+
+/* How much of the limit is in use and not reclaimable, in percent; 0: no limit. */
+unsigned rvp_cgroup_pressure(const struct rvp_cgroup_memory *memory);
 
 bool rvp_cgroup_read(const struct rvp_cgroup *cgroup, struct rvp_cgroup_memory *memory);
 
