@@ -156,21 +156,6 @@ static struct process *process_of(struct rvp_rule_matcher *matcher, uint32_t num
 
 /* ---- names ---- */
 
-static size_t file_of(struct rvp_rule_matcher *matcher, size_t *file, const struct rvp_module *module)
-{
-	if (!*file)
-		*file = rvp_symbols_add_file(matcher->symbols,
-					     &(struct rvp_symbols_identity){
-						 .path = module->path,
-						 .build_id = module->build_id,
-						 .build_id_bytes = module->build_id_bytes,
-						 .file_bytes = module->file_bytes,
-						 .modified_ns = module->modified_ns,
-					     }) +
-			1;
-	return *file - 1;
-}
-
 const char *rvp_rule_native_name(struct rvp_rule_matcher *matcher, uint32_t number, uint32_t node_number,
 				 uint64_t ns, const char **module_path)
 {
@@ -183,7 +168,8 @@ const char *rvp_rule_native_name(struct rvp_rule_matcher *matcher, uint32_t numb
 	if (!module || !process)
 		return NULL;
 	return rvp_symbols_name_at(matcher->symbols,
-				   file_of(matcher, &process->files[module - of->modules], module),
+				   rvp_stacks_module_file(matcher->symbols,
+							  &process->files[module - of->modules], module),
 				   node->pc - module->bias - !node->exact);
 }
 

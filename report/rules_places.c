@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rules_places.c: where the rule packs that come with rvprof are: beside the program in a build tree, in
  * ../share of an installed one. */
+#include "report/own_folder.h"
 #include "report/rules.h"
 
 #include <dirent.h>
@@ -9,28 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const places[] = {
     "/../rules",              /* build tree: tools/rvprof */
     "/../../rules",           /* build tree: tests/unit/check_*, tests/fuzz/replay_* */
     "/../share/rvprof/rules", /* installed */
 };
-
-/* The folder of the running program; false where /proc does not say. */
-static bool own_folder(char folder[PATH_MAX])
-{
-	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-	char *slash;
-
-	if (length <= 0)
-		return false;
-	folder[length] = 0;
-	slash = strrchr(folder, '/');
-	if (slash)
-		*slash = 0;
-	return slash != NULL;
-}
 
 static int is_rules(const struct dirent *entry)
 {
@@ -56,7 +41,7 @@ bool rvp_rules_folder(char *path, size_t path_bytes)
 {
 	char folder[PATH_MAX];
 
-	if (!own_folder(folder))
+	if (!rvp_own_folder(folder))
 		return false;
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		if (snprintf(path, path_bytes, "%s%s", folder, places[i]) < (int)path_bytes &&

@@ -6,6 +6,8 @@
  * server, and its progress line where somebody watches. What the user has set stands. */
 #include "report/symbols_load.h"
 
+#include "report/own_folder.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -25,27 +27,11 @@ static const char *const places[] = {
     "/../lib/x86_64-linux-gnu/rvprof",
 };
 
-/* The folder of the running program; false where /proc does not say. */
-static bool own_folder(char folder[PATH_MAX])
-{
-	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-	char *slash;
-
-	if (length <= 0)
-		return false;
-	folder[length] = 0;
-	slash = strrchr(folder, '/');
-	if (!slash)
-		return false;
-	*slash = 0;
-	return true;
-}
-
 static bool find(char path[PATH_MAX + 64])
 {
 	char folder[PATH_MAX];
 
-	if (!own_folder(folder))
+	if (!rvp_own_folder(folder))
 		return false;
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		snprintf(path, PATH_MAX + 64, "%s%s/" RVP_SYMBOLS_MODULE, folder, places[i]);

@@ -104,13 +104,10 @@ static void push(struct rvp_stacks *stacks, const struct rvp_frame *frame)
 	stacks->frames[stacks->count++] = *frame;
 }
 
-static size_t file_of(struct rvp_stacks *stacks, struct process_names *names,
-		      const struct rvp_process *process, const struct rvp_module *module)
+size_t rvp_stacks_module_file(struct rvp_symbols *symbols, size_t *file, const struct rvp_module *module)
 {
-	size_t *file = &names->files[module - process->modules];
-
 	if (!*file)
-		*file = rvp_symbols_add_file(stacks->symbols,
+		*file = rvp_symbols_add_file(symbols,
 					     &(struct rvp_symbols_identity){
 						 .path = module->path,
 						 .build_id = module->build_id,
@@ -136,9 +133,11 @@ static struct rvp_frame_list native_of(struct rvp_stacks *stacks, const struct r
 	if (!native->module)
 		native->list = rvp_symbols_find_nowhere(stacks->symbols, node->pc);
 	else
-		native->list =
-		    rvp_symbols_find(stacks->symbols, file_of(stacks, names, process, native->module),
-				     native->module->bias, node->pc, node->exact);
+		native->list = rvp_symbols_find(
+		    stacks->symbols,
+		    rvp_stacks_module_file(stacks->symbols, &names->files[native->module - process->modules],
+					   native->module),
+		    native->module->bias, node->pc, node->exact);
 	return native->list;
 }
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* own_folder.h: where the running program lies, for what comes with it and is found beside it. */
+#ifndef RVP_OWN_FOLDER_H
+#define RVP_OWN_FOLDER_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+/* Without a slash at its end; false where /proc does not say. */
+bool rvp_own_folder(char folder[PATH_MAX]);
+
+#endif
