@@ -41,10 +41,10 @@ static void survey_end(struct rvp_evidence_source *source, const struct rvp_stat
 	for (uint32_t i = 0; i < state->run->process_count; i++)
 		rvp_evidence_loss(source->attribution, i, RVP_LOSS_UNBALANCED_SCOPE,
 				  scopes->stacks.unbalanced[i]);
-	if (scopes->stacks.unknown)
-		rvp_evidence_note(source->attribution,
-				  "%llu scopes have a category that is none (\"%s\"): see rvprof.h",
-				  (unsigned long long)scopes->stacks.unknown, scopes->stacks.unknown_text);
+	if (scopes->stacks.misnamed.count)
+		rvp_evidence_note(
+		    source->attribution, "%llu scopes have a category that is none (\"%s\"): see rvprof.h",
+		    (unsigned long long)scopes->stacks.misnamed.count, scopes->stacks.misnamed.first);
 }
 
 static void begin_pass(struct rvp_evidence_source *source)

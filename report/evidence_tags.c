@@ -41,8 +41,8 @@ struct tags {
 	struct rvp_evidence_source source; /* first: the source is the evidence */
 	struct tagged *rows;               /* open addressing by key */
 	size_t count, mask;                /* mask: places - 1 */
-	uint64_t cut_up, cut_up_bytes, homeless, unknown;
-	char unknown_text[48];
+	uint64_t cut_up, cut_up_bytes, homeless;
+	struct rvp_misnamed misnamed;
 };
 
 /* ---- the table of tagged blocks ---- */
@@ -279,16 +279,8 @@ static void take_tag(struct tags *tags, const struct rvp_event *event, const str
 
 static uint16_t purpose_of(struct tags *tags, const struct rvp_record_TAG *tag)
 {
-	uint16_t purpose = rvp_purpose_number(rvp_attribution_purposes(tags->source.attribution),
-					      tag->category.bytes, tag->category.length);
-
-	if (purpose == RVP_PURPOSE_NONE && !tags->unknown++) {
-		size_t length = tag->category.length;
-
-		length = length < sizeof tags->unknown_text - 1 ? length : sizeof tags->unknown_text - 1;
-		memcpy(tags->unknown_text, tag->category.bytes, length);
-	}
-	return purpose;
+	return rvp_purpose_said(rvp_attribution_purposes(tags->source.attribution), tag->category.bytes,
+				tag->category.length, &tags->misnamed);
 }
 
 static void see_tag(struct tags *tags, const struct rvp_event *event)
@@ -371,10 +363,10 @@ static void survey_end(struct rvp_evidence_source *source, const struct rvp_stat
 	if (tags->homeless)
 		rvp_evidence_note(source->attribution, "%llu tags are of addresses in no recorded block",
 				  (unsigned long long)tags->homeless);
-	if (tags->unknown)
+	if (tags->misnamed.count)
 		rvp_evidence_note(source->attribution,
 				  "%llu tags have a category that is none (\"%s\"): see rvprof.h",
-				  (unsigned long long)tags->unknown, tags->unknown_text);
+				  (unsigned long long)tags->misnamed.count, tags->misnamed.first);
 }
 
 static void close_tags(struct rvp_evidence_source *source)

@@ -77,6 +77,17 @@ uint16_t rvp_purpose_number(struct rvp_purposes *purposes, const char *text, siz
 	return add(purposes, category, name);
 }
 
+uint16_t rvp_purpose_said(struct rvp_purposes *purposes, const char *text, size_t length,
+			  struct rvp_misnamed *misnamed)
+{
+	uint16_t purpose = rvp_purpose_number(purposes, text, length);
+
+	if (purpose == RVP_PURPOSE_NONE && !misnamed->count++)
+		memcpy(misnamed->first, text,
+		       length < sizeof misnamed->first ? length : sizeof misnamed->first - 1);
+	return purpose;
+}
+
 const char *rvp_purpose_name(const struct rvp_purposes *purposes, uint16_t purpose)
 {
 	if (purpose < RVP_CATEGORY_COUNT)

@@ -30,6 +30,16 @@ void rvp_purposes_free(struct rvp_purposes *purposes);
  * letters, digits, '_' and '-', at most 40; others become '_'. */
 uint16_t rvp_purpose_number(struct rvp_purposes *purposes, const char *text, size_t length);
 
+/* What was said for a category and is none. */
+struct rvp_misnamed {
+	uint64_t count;
+	char first[48];
+};
+
+/* The same, and what is no purpose is counted. */
+uint16_t rvp_purpose_said(struct rvp_purposes *purposes, const char *text, size_t length,
+			  struct rvp_misnamed *misnamed);
+
 const char *rvp_purpose_name(const struct rvp_purposes *purposes, uint16_t purpose);
 enum rvp_category rvp_purpose_category(const struct rvp_purposes *purposes, uint16_t purpose);
 

@@ -92,18 +92,10 @@ static uint32_t classifier_at(const struct rvp_scope_stack *stack, uint32_t numb
 
 static uint16_t purpose_of(struct rvp_scope_stacks *stacks, const struct rvp_record_SCOPE *record)
 {
-	uint16_t purpose;
-
 	if (!record->category.length)
 		return RVP_PURPOSE_NONE;
-	purpose = rvp_purpose_number(stacks->purposes, record->category.bytes, record->category.length);
-	if (purpose == RVP_PURPOSE_NONE && !stacks->unknown++) {
-		size_t length = record->category.length;
-
-		length = length < sizeof stacks->unknown_text - 1 ? length : sizeof stacks->unknown_text - 1;
-		memcpy(stacks->unknown_text, record->category.bytes, length);
-	}
-	return purpose;
+	return rvp_purpose_said(stacks->purposes, record->category.bytes, record->category.length,
+				&stacks->misnamed);
 }
 
 static bool push(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack,

@@ -38,9 +38,8 @@ struct rvp_scope_stacks {
 	struct rvp_purposes *purposes;
 	struct rvp_scope_stack *stacks; /* by stream */
 	size_t count;
-	uint64_t *unbalanced;  /* by process */
-	uint64_t unknown;      /* begins with a category that is none */
-	char unknown_text[48]; /* the first of them */
+	uint64_t *unbalanced;         /* by process */
+	struct rvp_misnamed misnamed; /* of begins */
 };
 
 /* False without memory; so is `see`. */
