@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_run.c: any bytes as a run folder with one process (folder_input.h), through the reader and all
- * analyses that walk events.
+/* fuzz_run.c: any bytes as a run folder with one process (folder_input.h), through the reader, every kind of
+ * evidence, all analyses that walk events, and all that is written from them.
  *
  *   (F6) Opening gives a run or a failure with a sentence; walking an opened run ends, and closes without a
  * leak.
+ *
+ *   (F8) At the end every byte has one purpose: the sites sum up to what is live, whatever was claimed.
  */
 #include "record/names.h"
-#include "report/analysis.h"
+#include "report/attribution.h"
+#include "report/latency.h"
 #include "report/run.h"
+#include "report/write_csv.h"
+#include "report/write_summary.h"
+#include "report/write_trace.h"
 #include "tests/fuzz/folder_input.h"
 #include "tests/fuzz/target.h"
 
@@ -70,9 +76,61 @@ static void walk(struct rvp_run *run)
 	}
 }
 
+static void check_sums(const struct rvp_analysis *answer)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < answer->site_count; i++)
+		bytes += answer->sites[i].at_end.bytes;
+	if (bytes != answer->tracked_end_bytes)
+		abort();
+}
+
+/* As rvp_finalize, into no file. */
+static void write_all(struct rvp_run *run, struct rvp_attribution *attribution, FILE *out)
+{
+	struct rvp_csv csv;
+	struct rvp_ledger ledger;
+	struct rvp_trace trace;
+	struct rvp_observer *observers[] = {&csv.observer, &ledger.observer, &trace.observer, NULL};
+	struct rvp_analysis answer;
+
+	rvp_csv_open(&csv, out, out);
+	rvp_latency_write(out, rvp_attribution_steps(attribution));
+	if (!rvp_ledger_open(&ledger, run) || !rvp_trace_open(&trace, run, out, 1 << 20))
+		abort();
+	rvp_trace_put_steps(&trace, rvp_attribution_steps(attribution));
+	if (rvp_failed(rvp_analyse(
+		run,
+		&(struct rvp_question){.series_rows = 20, .observers = observers, .attribution = attribution},
+		&answer)))
+		abort();
+	rvp_trace_close(&trace);
+	rvp_summary_write(out, run, &answer, &ledger, attribution);
+	check_sums(&answer);
+	rvp_analysis_free(&answer);
+	rvp_ledger_close(&ledger);
+}
+
+static void attribute(struct rvp_run *run)
+{
+	struct rvp_attribution *attribution;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	if (!out || rvp_failed(rvp_attribute(run, NULL, &attribution)))
+		abort();
+	write_all(run, attribution, out);
+	rvp_attribution_close(attribution);
+	fclose(out);
+	free(text);
+}
+
 static void open_and_walk(void)
 {
 	struct rvp_run *run = NULL;
+	struct rvp_analysis answer;
 	struct rvp_status status = rvp_run_open(&run, folder);
 
 	if (rvp_failed(status)) {
@@ -81,10 +139,9 @@ static void open_and_walk(void)
 		return;
 	}
 	walk(run);
-	struct rvp_analysis answer;
-
 	if (!rvp_failed(rvp_analyse(run, &(struct rvp_question){.series_rows = 20}, &answer)))
 		rvp_analysis_free(&answer);
+	attribute(run);
 	rvp_run_close(run);
 }
 

@@ -55,6 +55,70 @@ static uint8_t *put_all_kinds(uint8_t *at, uint64_t start)
 	return at;
 }
 
+#define PUT(ID, ...) \
+	at = rvp_put_##ID(at, delta, &(struct rvp_record_##ID){.stamp = stamp += 1000, __VA_ARGS__})
+
+/* A step: a cache that grows by one piece in it, activations in scopes, something read from a file, a result.
+ */
+static uint8_t *put_step(uint8_t *at, struct rvp_delta *delta, uint64_t step, uint64_t *clock)
+{
+	const uint64_t heap = 0x7f0000000000, cache = heap + step * 0x10000, scratch = heap + 0x900000;
+	uint64_t stamp = *clock;
+
+	PUT(STEP, .kind = RVP_STEP_BEGIN, .phase = RVP_STEP_PHASE_DECODE, .seq_len = step,
+	    .name = {"decode", 6});
+	PUT(ALLOC, .address = cache, .bytes = 4096 * step, .stack = 2);
+	PUT(TAG, .address = cache, .category = {"kv_cache/key", 12}, .name = {"k", 1});
+	PUT(FREE, .address = cache - 0x10000);
+	PUT(SCOPE, .kind = RVP_SCOPE_BEGIN, .category = {"activations", 11}, .name = {"layer", 5});
+	PUT(ALLOC, .address = scratch, .bytes = 8192, .stack = 1);
+	PUT(ALLOC, .address = scratch + 0x10000, .bytes = 512, .stack = 3);
+	PUT(FILL, .address = scratch, .bytes = 8192, .device = 1, .inode = 2, .offset = 8192 * step);
+	PUT(TENSOR, .address = scratch, .bytes = 8192);
+	PUT(SCOPE, .kind = RVP_SCOPE_END);
+	PUT(FREE, .address = scratch);
+	PUT(TENSOR, .address = scratch, .is_free = 1);
+	PUT(FREE, .address = scratch + 0x10000);
+	PUT(STEP, .kind = RVP_STEP_END);
+	*clock = stamp;
+	return at;
+}
+
+/* What the kinds of evidence, steps and the ledger look for, in an order in which a program says it. */
+static uint8_t *put_story(uint8_t *at)
+{
+	struct rvp_delta story = {0}, *delta = &story;
+	uint64_t stamp = 1000;
+
+	PUT(PROCESS, .pid = 77, .mode = RVP_MODE_FULL, .exe = {"seed", 4});
+	PUT(ANCHOR, .realtime_ns = 1000000, .monotonic_ns = stamp);
+	for (uint64_t node = 1; node <= 3; node++)
+		at = rvp_put_NODE(
+		    at, delta,
+		    &(struct rvp_record_NODE){.node = node, .parent = node == 3, .pc = 0x400000 + node * 16});
+	at = rvp_put_FILE(
+	    at, delta,
+	    &(struct rvp_record_FILE){.device = 1, .inode = 2, .bytes = 1 << 20, .path = {"model.gguf", 10}});
+	PUT(MAP, .address = 0x7e0000000000, .bytes = 1 << 20, .flags = 2, .device = 1, .inode = 2,
+	    .stack = 1);
+	PUT(WRITE_WINDOW, .number = 1, .beat = RVP_WRITE_BEAT_MARKS);
+	for (uint64_t step = 1; step <= 6; step++)
+		at = put_step(at, delta, step, &stamp);
+	PUT(WRITTEN, .address = 0x7f0000060000, .bytes = 24576, .number = 1, .scans = 6, .active = 63,
+	    .page_count = 6, .written_pages = 6, .early_pages = 3, .late_pages = 3, .runs = 6,
+	    .least_pages = 1, .most_pages = 1, .sampled_pages = 6, .new_units = 9999);
+	PUT(WRITE_WINDOW, .kind = RVP_WRITE_WINDOW_END, .number = 1, .scans = 6, .block_count = 1);
+	PUT(SNAPSHOT, .rss_anon_bytes = 1 << 20, .live_usable_bytes = 24576, .live_count = 1);
+	PUT(RESIDENT, .address = 0x7f0000000000, .bytes = 1 << 20, .resident_bytes = 1 << 19,
+	    .kind = RVP_RANGE_ANON, .region = 0x7f0000000000, .looked_bytes = 1 << 20);
+	PUT(OWN_RANGE, .address = 0x7f0000800000, .bytes = 65536);
+	PUT(REMAP, .old_address = 0x7e0000000000, .old_bytes = 1 << 20, .address = 0x7d0000000000,
+	    .bytes = 1 << 21);
+	PUT(UNMAP, .address = 0x7d0000000000, .bytes = 1 << 20);
+	PUT(ANCHOR, .realtime_ns = 1000000 + stamp, .monotonic_ns = stamp);
+	return at;
+}
+
 struct files {
 	uint8_t tree[RVP_TREE_HEADER_BYTES + 2 * RVP_TREE_ENTRY_BYTES];
 	_Alignas(64) uint8_t log[65536];
@@ -81,6 +145,7 @@ static void make_tree(struct files *files)
 	strcpy(entry->exe, "seed");
 }
 
+/* `rounds` 0: the story. */
 static void make_log(struct files *files, unsigned rounds)
 {
 	struct rvp_file_header header = {.pid = 77, .start_ticks = 5};
@@ -93,6 +158,12 @@ static void make_log(struct files *files, unsigned rounds)
 	buffers->file = header;
 	buffers->slot_bytes = SLOT_BYTES;
 	buffers->slot_count = SLOTS;
+	if (!rounds) {
+		rvp_slot_at(buffers, 0)->word = rvp_word(1, 0);
+		rvp_slot_at(buffers, 0)->serial = rvp_slot_at(buffers, 0)->tid = 77;
+		rvp_slot_commit(rvp_slot_at(buffers, 0),
+				put_story(rvp_slot_payload(rvp_slot_at(buffers, 0))));
+	}
 	for (unsigned round = 0; round < rounds * SLOTS; round++) {
 		struct rvp_slot *slot = rvp_slot_at(buffers, round % SLOTS);
 
@@ -136,7 +207,7 @@ static void put_input(const char *folder, const char *name, const struct files *
 
 int main(int count, char **words)
 {
-	static struct files files, longer;
+	static struct files files, longer, story;
 	static const char options[] =
 	    "RVPROF_OPTIONS=mode=full,max-log=64MiB\nRVPROF_ONLY=py*,ab?\nRVPROF_PYTHON=off\n"
 	    "RVPROF_EXIT_WAIT=3\nRVPROF_MODE=sampled\nmode=fulll\nmax-log=18446744073709551616\n"
@@ -160,6 +231,9 @@ int main(int count, char **words)
 	put_input("log", "no-buffers", &longer, FOLDER_SEAL | FOLDER_NO_BUFFERS, false);
 	put_input("run", "one-round", &files, FOLDER_SEAL, true);
 	put_input("run", "four-rounds", &longer, FOLDER_SEAL, true);
+	make_tree(&story);
+	make_log(&story, 0);
+	put_input("run", "story", &story, FOLDER_SEAL, true);
 	put_file("options", "usual", options, sizeof options - 1);
 	return 0;
 }
