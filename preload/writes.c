@@ -38,7 +38,8 @@ enum {
 	COST_SHARE = 20,  /* windows that find nothing take 5 % of the time at most */
 };
 static const uint64_t first_tick_ns = 5000000, longest_tick_ns = 1280000000, quiet_ns = 40000000,
-		      silence_ns = 5000000000, retry_ns = 100000000;
+		      silence_ns = 5000000000, retry_ns = 100000000,
+		      long_ns = 1000000000; /* of a shorter process nobody expects it */
 static const uint64_t small_growth_bytes = 256 * 1024, breaking_growth_bytes = 1 << 20;
 
 enum state { OFF = 0, WAITING, OPEN };
@@ -51,7 +52,7 @@ static struct {
 	/* the marks */
 	uint64_t marks, next_mark, last_mark_ns, intervals[3];
 	/* the program's size */
-	uint64_t most_bytes, grown_ns, judged_bytes;
+	uint64_t most_bytes, grown_ns, judged_bytes, first_ns;
 	/* the window */
 	uint64_t number, opened_bytes, tick_ns, next_ns, cost_ns, next_growth_ns, next_window_ns;
 	enum rvp_write_beat beat;
@@ -260,6 +261,8 @@ static void note_size(uint64_t ns)
 {
 	uint64_t bytes = rvp_places_bytes();
 
+	if (!now.first_ns)
+		now.first_ns = ns;
 	if (bytes <= now.most_bytes + now.most_bytes / 32)
 		return;
 	now.most_bytes = bytes;
@@ -321,7 +324,8 @@ void rvp_writes_end(struct rvp_thread *thread, const char *why)
 		return;
 	if (atomic_load(&state) == OPEN)
 		close_window(thread, why);
-	else if (!now.number && now.most_bytes >= small_growth_bytes)
+	else if (!now.number && now.most_bytes >= small_growth_bytes &&
+		 rvp_monotonic_ns() - now.first_ns >= long_ns)
 		refuse(thread, "no step was marked, and no steady time was met at hooked calls");
 	stop();
 	let_go();

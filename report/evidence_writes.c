@@ -30,7 +30,6 @@ enum {
 	LEAST_UNITS = 64,   /* 128 bytes a step */
 	LATE_PERCENT = 40,  /* of pages first written: a front that moves on to the end of the window */
 	HOT_PERCENT = 80,   /* of scans: a page that is always written has no front */
-	MOST_TICKS = 8,     /* that may make one step; a tick is no step of the program's */
 	LEAST_GROUPS = 8,   /* of ticks */
 	PLACES_AT_ONCE = 3, /* a log has its end, and at most a head with its length */
 	ALIKE = 2,          /* growth of siblings, at most so many times the other's */
@@ -60,16 +59,16 @@ static unsigned count_active(uint64_t active, unsigned scans, unsigned size)
 	return count;
 }
 
+/* Ticks may be faster than the program's steps, as long as enough groups of them are left. */
 static bool is_steady(const struct rvp_record_WRITTEN *written, bool by_ticks)
 {
-	unsigned scans = written->scans < 64 ? (unsigned)written->scans : 64;
+	unsigned scans = written->scans < 64 ? (unsigned)written->scans : 64, size = 1;
 
-	for (unsigned size = 1; size <= (by_ticks ? MOST_TICKS : 1); size *= 2) {
-		if (size > 1 && scans / size < LEAST_GROUPS)
-			return false;
+	do {
 		if (count_active(written->active, scans, size) * 100 >= scans / size * ACTIVE_PERCENT)
 			return true;
-	}
+		size *= 2;
+	} while (by_ticks && scans / size >= LEAST_GROUPS);
 	return false;
 }
 
