@@ -15,7 +15,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { ROWS = 60, TERMINAL_ROWS = 20, BUMP_PARTS = 20, PLACE_COLUMNS = 60 };
+enum { ROWS = 60, TERMINAL_ROWS = 20, BUMP_PARTS = 20 };
 
 static const char *const levels[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 enum { LEVELS = sizeof levels / sizeof levels[0] - 1 };
@@ -89,7 +89,7 @@ static void print_row(const struct memory *this, const struct rvp_trace_row *row
 	if (group) {
 		fprintf(out, "b%" PRIu64 " +%s %s ", row->bump.number, rvp_text_bytes(row->bump.bytes, bytes),
 			rvp_view_purpose_name(&this->inquiry->view, group->site->purpose));
-		rvp_inquiry_print_place(this->inquiry, group, PLACE_COLUMNS);
+		rvp_inquiry_print_place(this->inquiry, group);
 	}
 	fputc('\n', out);
 }

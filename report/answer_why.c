@@ -370,7 +370,7 @@ static void list(struct why *this)
 			rvp_view_purpose_name(&this->inquiry->view, this->groups[i]->site->purpose),
 			rvp_text_bytes(this->groups[i]->at_peak.bytes, bytes));
 		fprintf(aside, "largest b%-8" PRIu64 " ", this->rows[i].largest[0].number);
-		rvp_inquiry_print_place(this->inquiry, this->groups[i], 80);
+		rvp_inquiry_print_place(this->inquiry, this->groups[i]);
 		fputc('\n', aside);
 	}
 	if (this->row_count + this->more > shown)

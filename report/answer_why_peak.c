@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SITES_MAX = 32, CHANGES_SHOWN = 5, PLACE_COLUMNS = 70, WHEN_BYTES = 96, NAME_COLUMNS = 22 };
+enum { SITES_MAX = 32, CHANGES_SHOWN = 5, WHEN_BYTES = 96, NAME_COLUMNS = 22, APART_NS = 1000000 };
 
 /* A change that could be made. */
 struct change {
@@ -228,6 +228,14 @@ static size_t best_changes(struct why_peak *this)
 	return kept;
 }
 
+/* Whether the peak would be at another moment, so far away that the times read otherwise. */
+static bool is_elsewhere(const struct why_peak *this, const struct rvp_absence *row)
+{
+	uint64_t then = row->peak_ns, now = this->inquiry->answer.tracked_peak_ns;
+
+	return then != RVP_NEVER && (then > now ? then - now : now - then) >= APART_NS;
+}
+
 static void print_without(struct why_peak *this, const struct rvp_absence *row)
 {
 	char bytes[RVP_NUMBER_TEXT_BYTES], less[RVP_NUMBER_TEXT_BYTES], when[WHEN_BYTES];
@@ -235,7 +243,7 @@ static void print_without(struct why_peak *this, const struct rvp_absence *row)
 
 	fprintf(out, "%s (%s", rvp_text_bytes(row->peak_bytes, bytes),
 		rvp_text_change(-(int64_t)lowered(this, row), less));
-	if (row->peak_ns != this->inquiry->answer.tracked_peak_ns && row->peak_ns != RVP_NEVER)
+	if (is_elsewhere(this, row))
 		fprintf(out, ", then at %s",
 			rvp_inquiry_when(this->inquiry, row->peak_ns, when, sizeof when));
 	fputs(")", out);
@@ -294,7 +302,7 @@ static void print_change(struct why_peak *this, size_t rank)
 		fputs(change->what->text, out);
 	} else {
 		fputs("nothing asked for at ", out);
-		rvp_inquiry_print_place(this->inquiry, change->group, PLACE_COLUMNS);
+		rvp_inquiry_print_place(this->inquiry, change->group);
 	}
 	fputc('\n', out);
 }

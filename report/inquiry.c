@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { FRAME_BYTES = 40000 };
+enum { FRAME_BYTES = 40000, PLACE_FRAMES = 3, FUNCTION_COLUMNS = 40, PLACE_BYTES = 256 };
 
 static struct rvp_status no_memory(void)
 {
@@ -196,19 +196,31 @@ void rvp_inquiry_put_group(struct rvp_inquiry *inquiry, const struct rvp_group *
 	put_stack(inquiry, group);
 }
 
-void rvp_inquiry_print_place(struct rvp_inquiry *inquiry, const struct rvp_group *group, unsigned columns)
+void rvp_inquiry_place(const struct rvp_inquiry *inquiry, const struct rvp_group *group, char *text,
+		       size_t text_bytes)
 {
 	struct rvp_frame_list stack = rvp_group_stack(&inquiry->groups, group);
-	const struct rvp_frame *frame = rvp_text_first_frame(&stack);
-	char *text = frame ? malloc(FRAME_BYTES) : NULL;
+	const struct rvp_frame *frames[PLACE_FRAMES];
+	size_t count = rvp_text_shown_frames(&stack, frames, PLACE_FRAMES), length = 0;
 
-	if (!text) {
-		fputs("[no call stack was recorded]", inquiry->view.out);
-		return;
+	snprintf(text, text_bytes, "[no call stack was recorded]");
+	for (size_t i = 0; i < count && length < text_bytes; i++) {
+		int printed = snprintf(text + length, text_bytes - length, "%s%.*s", i ? " < " : "",
+				       FUNCTION_COLUMNS, frames[i]->function);
+
+		length += printed > 0 ? (size_t)printed : 0;
+		if (frames[i]->line && length < text_bytes)
+			length +=
+			    (size_t)snprintf(text + length, text_bytes - length, ":%u", frames[i]->line);
 	}
-	rvp_frame_text(frame, text, FRAME_BYTES);
-	rvp_print_safely(inquiry->view.out, text, columns);
-	free(text);
+}
+
+void rvp_inquiry_print_place(const struct rvp_inquiry *inquiry, const struct rvp_group *group)
+{
+	char text[PLACE_BYTES];
+
+	rvp_inquiry_place(inquiry, group, text, sizeof text);
+	rvp_print_safely(inquiry->view.out, text, 0);
 }
 
 const char *rvp_inquiry_when(const struct rvp_inquiry *inquiry, uint64_t ns, char *text, size_t text_bytes)

@@ -82,8 +82,10 @@ void rvp_inquiry_end(struct rvp_inquiry *inquiry);
 /* A group's keys in an open JSON object: category, evidence, reason, estimate, stack. */
 void rvp_inquiry_put_group(struct rvp_inquiry *inquiry, const struct rvp_group *group);
 
-/* "llama_kv_cache::init (llama-kv-cache.cpp:95)", cut to `columns`; 0: no limit. */
-void rvp_inquiry_print_place(struct rvp_inquiry *inquiry, const struct rvp_group *group, unsigned columns);
+/* "get:79 < load_matrix:340 < load_layer:365": the innermost frames on one line, and their lines. */
+void rvp_inquiry_place(const struct rvp_inquiry *inquiry, const struct rvp_group *group, char *text,
+		       size_t text_bytes);
+void rvp_inquiry_print_place(const struct rvp_inquiry *inquiry, const struct rvp_group *group);
 
 /* "1.25 s", since the run's begin, into `text`; "in step 12" behind it where there are steps. */
 const char *rvp_inquiry_when(const struct rvp_inquiry *inquiry, uint64_t ns, char *text, size_t text_bytes);

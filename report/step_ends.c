@@ -43,7 +43,7 @@ static bool is_steady(const struct rvp_steps *steps, size_t number, bool has_dec
 {
 	const struct rvp_step *step = &steps->steps[number];
 
-	if (step->is_open)
+	if (step->is_open || (number + 1 == steps->count && steps->confidence < 1))
 		return false;
 	if (has_decode)
 		return step->phase == RVP_STEP_PHASE_DECODE;

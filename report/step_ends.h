@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* step_ends.h: moments at which steps end, for questions about growth. A step that nobody ended is left out:
- * it lasts to the end of its process, where nothing is left. */
+ * it lasts to the end of its process, where nothing is left; the last of detected steps likewise. */
 #ifndef RVP_REPORT_STEP_ENDS_H
 #define RVP_REPORT_STEP_ENDS_H
 

@@ -54,8 +54,9 @@ void rvp_text_names(const struct rvp_view *view); /* why names are missing; noth
 /* Shared by the sections. */
 void rvp_text_title(const struct rvp_view *view, const char *title);
 void rvp_text_stack(const struct rvp_view *view, const struct rvp_frame_list *stack);
-/* The innermost frame that rvp_text_stack shows: what a line has room for. NULL: no stack. */
-const struct rvp_frame *rvp_text_first_frame(const struct rvp_frame_list *stack);
+/* The innermost frames that rvp_text_stack shows, at most so many; how many. 0: no stack. */
+size_t rvp_text_shown_frames(const struct rvp_frame_list *stack, const struct rvp_frame **frames,
+			     size_t most);
 
 /* How the program ended, "exit status 0", "killed by signal 9 (Killed)", into `text`. */
 void rvp_text_ending(const struct rvp_run *run, char *text, size_t text_bytes);

@@ -39,8 +39,8 @@ static bool is_repetition(const struct rvp_frame_list *stack, size_t number)
 	       !strcmp(frame->module, before->module);
 }
 
-/* The outermost frames in libc without a name are what calls main, or a thread's function: the names of those lie
- * where libc's debug symbols are installed, and are left out there by name. */
+/* The outermost frames in libc without a name are what calls main, or a thread's function: the names of those
+ * lie where libc's debug symbols are installed, and are left out there by name. */
 static bool is_nameless_start(const struct rvp_frame_list *stack, size_t number)
 {
 	for (size_t i = number; i < stack->count; i++) {
@@ -150,14 +150,17 @@ static size_t choose(const struct rvp_frame_list *stack, bool *shown)
 	return count ? count : stack->count;
 }
 
-const struct rvp_frame *rvp_text_first_frame(const struct rvp_frame_list *stack)
+size_t rvp_text_shown_frames(const struct rvp_frame_list *stack, const struct rvp_frame **frames, size_t most)
 {
 	bool is_python = has_python(stack);
+	size_t count = 0;
 
-	for (size_t i = 0; i < stack->count; i++)
+	for (size_t i = 0; i < stack->count && count < most; i++)
 		if (is_shown(stack, i, is_python))
-			return &stack->frames[i];
-	return stack->count ? &stack->frames[0] : NULL;
+			frames[count++] = &stack->frames[i];
+	if (!count && stack->count && most)
+		frames[count++] = &stack->frames[0];
+	return count;
 }
 
 void rvp_text_stack(const struct rvp_view *view, const struct rvp_frame_list *stack)

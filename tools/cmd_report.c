@@ -60,22 +60,30 @@ static const char help[] =
     "  --ledger            what resident memory consisted of at its peak, the end and snapshots\n"
     "  --top N             call stacks a list (10 in the first, 5 in the others)\n"
     "  --frames N          lines a call stack (5)\n"
-    "  --json              the text of summary.json; with --at, --from, --to, --by or a question that "
-    "answer\n"
+    "  --json              the text of summary.json; with any other option that answer\n"
     "  --rules FILE        rules of yours, asked before the built-in ones; the outputs are written again by "
     "them\n"
     "  --color WHEN        auto, always or never; NO_COLOR and FORCE_COLOR are heard "
     "too\n\n" RVP_QUESTIONS_HELP "\n"
     "TIME: 12.5s since the start, 40% of the run, peak, end, or a mark's label.\n";
 
+/* clang-format off */
 static const struct option options[] = {
-    {"at", required_argument, NULL, 'a'},     {"from", required_argument, NULL, 'f'},
-    {"to", required_argument, NULL, 't'},     {"by", required_argument, NULL, 'b'},
-    {"ledger", no_argument, NULL, 'l'},       {"top", required_argument, NULL, 'n'},
-    {"frames", required_argument, NULL, 'd'}, {"json", no_argument, NULL, 'j'},
-    {"rules", required_argument, NULL, 'r'},  {"color", required_argument, NULL, 'c'},
-    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+	{"at", required_argument, NULL, 'a'},
+	{"from", required_argument, NULL, 'f'},
+	{"to", required_argument, NULL, 't'},
+	{"by", required_argument, NULL, 'b'},
+	{"ledger", no_argument, NULL, 'l'},
+	{"top", required_argument, NULL, 'n'},
+	{"frames", required_argument, NULL, 'd'},
+	{"json", no_argument, NULL, 'j'},
+	{"rules", required_argument, NULL, 'r'},
+	{"color", required_argument, NULL, 'c'},
+	{"help", no_argument, NULL, 'h'},
+	RVP_QUESTION_OPTIONS,
+	{NULL, 0, NULL, 0},
 };
+/* clang-format on */
 
 static bool number_of(const char *name, const char *text, unsigned *number)
 {
@@ -162,10 +170,10 @@ static bool take_options(struct settings *settings, int argc, char **argv, bool 
 			return false;
 	}
 	if ((settings->at != NULL) + (settings->from || settings->to) + (settings->by != NULL) +
-		settings->ledger <
+		settings->ledger + (settings->words.what != RVP_ASKED_NOTHING) <
 	    2)
-		return true;
-	rvp_complain("report takes one of --at, --from with --to, --by, and --ledger");
+		return rvp_questions_are_whole(&settings->words);
+	rvp_complain("report takes one of --at, --from with --to, --by, --ledger, and a question");
 	return false;
 }
 
