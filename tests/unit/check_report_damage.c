@@ -45,9 +45,11 @@ static void read_file(struct file *file, const char *folder, const char *name)
 
 static void write_file(const struct file *file, size_t length)
 {
-	int fd = open(file->path, O_WRONLY | O_TRUNC | O_CREAT, 0600);
+	/* Not O_TRUNC: then ext4 starts to write the file out at each close, and the next open waits for it. */
+	int fd = open(file->path, O_WRONLY | O_CREAT, 0600);
 
 	ck_assert(fd >= 0 && write(fd, file->bytes, length) == (ssize_t)length);
+	ck_assert(ftruncate(fd, (off_t)length) == 0);
 	close(fd);
 }
 
