@@ -128,20 +128,24 @@ static struct file *add_model(const char *name)
 	return file;
 }
 
-enum content { FLOATS, OPAQUE, TEXT };
+enum content { FLOATS, OPAQUE, TEXT, HEADED, HEADED_TEXT, EXECUTABLE, CONTENT_COUNT };
 
 static struct file *add_plain(const char *name, enum content content)
 {
 	static float values[PLAIN_BYTES / 4];
+	bool is_text = content == TEXT || content == HEADED_TEXT;
 	uint32_t random = 1;
 
 	for (int i = 0; i < PLAIN_BYTES / 4; i++) {
 		random = random * 1664525 + 1013904223;
-		if (content == FLOATS)
-			values[i] = (float)(int32_t)random * 1e-11f;
-		else
-			memcpy(&values[i], content == OPAQUE ? (const char *)&random : "word", 4);
+		values[i] = (float)(int32_t)random * 1e-11f;
+		if (is_text || content == OPAQUE)
+			memcpy(&values[i], is_text ? "word" : (const char *)&random, 4);
 	}
+	if (content == HEADED || content == HEADED_TEXT)
+		memset(values, content == HEADED ? '#' : 1, 656);
+	if (content == EXECUTABLE)
+		memcpy(values, "\177ELF", 4);
 	return add_file(name, values, sizeof values);
 }
 
@@ -520,14 +524,16 @@ START_TEST(a_buffer_of_a_plain_file)
 }
 END_TEST
 
-/* Floats of a plain file, mapped: through the steps. */
+/* Floats of a plain file, mapped, behind a header or not: through the steps. */
 START_TEST(a_plain_file_that_is_mapped)
 {
+	bool is_weights = _i == FLOATS || _i == HEADED;
+
 	open_log();
-	map(10, BLOCK, PLAIN_BYTES, add_plain("plain", _i ? FLOATS : OPAQUE), 0);
+	map(10, BLOCK, PLAIN_BYTES, add_plain("plain", (enum content)_i), 0);
 	steps_to(10);
 	attribute();
-	ck_assert_uint_eq(live("weights", 0), _i ? PLAIN_BYTES : 0);
+	ck_assert_uint_eq(live("weights", 0), is_weights ? PLAIN_BYTES : 0);
 	close_log();
 }
 END_TEST
@@ -574,7 +580,7 @@ int main(void)
 	tcase_add_loop_test(cases, a_plain_file_that_is_not, 0, 6);
 	tcase_add_loop_test(cases, a_plain_file_without_steps, 0, 8);
 	tcase_add_loop_test(cases, a_buffer_of_a_plain_file, 0, 2);
-	tcase_add_loop_test(cases, a_plain_file_that_is_mapped, 0, 2);
+	tcase_add_loop_test(cases, a_plain_file_that_is_mapped, 0, CONTENT_COUNT);
 	tcase_add_test(cases, fills_that_cannot_be);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);

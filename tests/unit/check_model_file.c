@@ -292,6 +292,69 @@ START_TEST(contents)
 }
 END_TEST
 
+enum body { BODY_SINGLES, BODY_HALVES, BODY_RANDOM, BODY_IDS, BODY_TEXT, BODY_SAMPLES };
+
+static void put_body(unsigned char *at, const unsigned char *end, enum body body)
+{
+	uint32_t random = 1;
+
+	for (; at + 4 <= end; at += 4, random = random * 1664525 + 1013904223) {
+		float single = (float)(int32_t)random * 1e-11f;
+		uint32_t word = random;
+
+		if (body == BODY_SINGLES)
+			memcpy(&word, &single, 4);
+		if (body == BODY_HALVES)
+			word = (random & 0x8fff8fff) | 0x24002400;
+		if (body == BODY_IDS)
+			word = random >> 17;
+		if (body == BODY_TEXT)
+			memset(&word, "ab \n"[random >> 30], 4);
+		if (body == BODY_SAMPLES) /* of sound: either sign, 8 bits loud */
+			word = (uint16_t)((int32_t)random >> 24) | (uint32_t)(uint16_t)((int32_t)random >> 23)
+								       << 16;
+		memcpy(at, &word, 4);
+	}
+}
+
+/* A header in front changes nothing, whatever its length, until it is a sixteenth of the file; neither does
+ * it make weights of something else. */
+START_TEST(contents_behind_a_header)
+{
+	static const enum rvp_content expected[] = {
+	    [BODY_SINGLES] = RVP_CONTENT_FLOATS, [BODY_HALVES] = RVP_CONTENT_FLOATS,
+	    [BODY_RANDOM] = RVP_CONTENT_OPAQUE,  [BODY_IDS] = RVP_CONTENT_COUNTING,
+	    [BODY_TEXT] = RVP_CONTENT_OTHER,     [BODY_SAMPLES] = RVP_CONTENT_OPAQUE,
+	};
+	static const size_t headers[] = {0, 8, 10, 656, 1021, CONTENT_BYTES / 16};
+	static unsigned char bytes[CONTENT_BYTES];
+
+	for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+		memset(bytes, '#', headers[i]);
+		put_body(bytes + headers[i], bytes + sizeof bytes, (enum body)_i);
+		ck_assert_int_eq(content_of(bytes, sizeof bytes), expected[_i]);
+		if (headers[i] < 8)
+			continue;
+		memcpy(bytes, "\177ELF", 4);
+		ck_assert_int_eq(content_of(bytes, sizeof bytes), RVP_CONTENT_OTHER);
+	}
+}
+END_TEST
+
+/* What is no float in the middle of the file is no header. */
+START_TEST(one_in_a_hundred_may_be_none)
+{
+	static unsigned char bytes[CONTENT_BYTES];
+	size_t at = CONTENT_BYTES / 2, body = 15 * 4096;
+
+	put_body(bytes, bytes + sizeof bytes, BODY_SINGLES);
+	memset(bytes + at, '#', body / 100 / 4 * 4);
+	ck_assert_int_eq(content_of(bytes, sizeof bytes), RVP_CONTENT_FLOATS);
+	memset(bytes + at, '#', body / 100 / 4 * 4 + 8);
+	ck_assert_int_eq(content_of(bytes, sizeof bytes), RVP_CONTENT_OPAQUE);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("model_file");
@@ -307,6 +370,8 @@ int main(void)
 	tcase_add_test(tests, safetensors_that_are_wrong);
 	tcase_add_test(tests, kinds_by_magic_and_name);
 	tcase_add_test(tests, contents);
+	tcase_add_loop_test(tests, contents_behind_a_header, 0, BODY_SAMPLES + 1);
+	tcase_add_test(tests, one_in_a_hundred_may_be_none);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }
