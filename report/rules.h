@@ -51,6 +51,7 @@ struct rvp_rule_pattern {
 struct rvp_rule_link {
 	uint32_t first, count; /* in rvp_rules.patterns */
 	bool is_outermost;     /* the last one of its condition */
+	bool is_denied;        /* of a negated condition: (R3) of rules_match.h */
 };
 
 struct rvp_rule_condition {

@@ -47,6 +47,7 @@ struct rvp_rule_matcher {
 	struct rvp_rule_choice *lists;
 	size_t list_count, list_room;
 	uint64_t *scratch;
+	uint32_t denied; /* (R3) all native links that a rule denies: of a call path that is not known */
 	bool has_failed;
 };
 
@@ -59,6 +60,18 @@ static bool open_links(struct links *links, const struct rvp_rule_link *of, size
 		if (of[i].is_outermost)
 			links->outermost[i / 64] |= (uint64_t)1 << i % 64;
 	return links->outermost != NULL;
+}
+
+/* The set of all links of negated conditions. */
+static bool find_denied(struct rvp_rule_matcher *matcher)
+{
+	const struct rvp_rule_list *rules = matcher->rules;
+
+	for (size_t i = 0; i < rules->native_count; i++)
+		if (rules->natives[i].is_denied)
+			matcher->scratch[i / 64] |= (uint64_t)1 << i % 64;
+	matcher->denied = rvp_set_number(&matcher->natives.sets, matcher->scratch);
+	return matcher->denied != RVP_NO_NUMBER;
 }
 
 static void close_links(struct links *links)
@@ -82,7 +95,7 @@ struct rvp_rule_matcher *rvp_rule_matcher_open(const struct rvp_rule_list *rules
 	matcher->scratch = calloc(2 * (RVP_RULE_LINKS_MAX / 64 + 1), sizeof *matcher->scratch);
 	if (matcher->symbols && matcher->processes && matcher->scratch &&
 	    open_links(&matcher->natives, rules->natives, rules->native_count) &&
-	    open_links(&matcher->pythons, rules->pythons, rules->python_count))
+	    open_links(&matcher->pythons, rules->pythons, rules->python_count) && find_denied(matcher))
 		return matcher;
 	rvp_rule_matcher_close(matcher);
 	return NULL;
@@ -212,6 +225,8 @@ static uint32_t code_by_name(struct rvp_rule_matcher *matcher, uint32_t number, 
 	const char *module, *function = rvp_rule_native_name(matcher, number, node, ns, &module);
 	bool is_wrapper = is_own(module) || (function && rvp_function_is_plumbing(function));
 
+	if (!function && is_own(module))
+		function = ""; /* ours: no secret */
 	return name_native(matcher, function, module) * 2 + is_wrapper;
 }
 
@@ -365,14 +380,16 @@ static struct path_sets sets_of(struct rvp_rule_matcher *matcher, uint32_t numbe
 				uint32_t python, uint64_t ns)
 {
 	struct process *process = number < matcher->run->process_count ? process_of(matcher, number) : NULL;
-	struct path_sets sets = {0};
+	struct path_sets sets = {.by = matcher->denied, .frames = matcher->denied};
 
 	if (!process)
 		return sets;
-	sets.frames =
-	    set_along(matcher, (struct way){&matcher->natives, &process->native, native_parent, native_class},
-		      number, stack, ns);
-	sets.by = asking_class(matcher, number, stack, ns);
+	if (rvp_node_at(&matcher->run->processes[number], stack)) {
+		sets.frames = set_along(
+		    matcher, (struct way){&matcher->natives, &process->native, native_parent, native_class},
+		    number, stack, ns);
+		sets.by = asking_class(matcher, number, stack, ns);
+	}
 	sets.pythons = set_along(
 	    matcher, (struct way){&matcher->pythons, &process->python, python_parent, python_class_at},
 	    number, python, ns);

@@ -121,6 +121,7 @@ struct name {
 	size_t whole_length, plain_length;
 	const char *place;
 	bool is_python, is_qualified;
+	bool is_hidden; /* it may have any name */
 };
 
 static bool name_matches(const char *pattern, const struct name *name)
@@ -142,21 +143,37 @@ static bool pattern_matches(const struct rvp_rule_pattern *pattern, const struct
 	return !pattern->name || name_matches(pattern->name, name);
 }
 
+/* As far as is known. */
+static bool could_match(const struct rvp_rule_pattern *pattern, const struct name *name)
+{
+	return pattern->name && (!pattern->place || rvp_rule_path_glob(pattern->place, name->place));
+}
+
+static bool is_hit(const struct rvp_rule_list *rules, const struct rvp_rule_link *link,
+		   const struct name *name)
+{
+	bool is_doubted = link->is_denied && name->is_hidden;
+
+	for (uint32_t at = link->first; at < link->first + link->count; at++)
+		if (pattern_matches(&rules->patterns[at], name) ||
+		    (is_doubted && could_match(&rules->patterns[at], name)))
+			return true;
+	return false;
+}
+
 static void find_hits(const struct rvp_rule_list *rules, const struct rvp_rule_link *links, size_t count,
 		      const struct name *name, uint64_t *words)
 {
 	for (size_t i = 0; i < count; i++)
-		for (uint32_t at = 0; at < links[i].count; at++)
-			if (pattern_matches(&rules->patterns[links[i].first + at], name)) {
-				words[i / 64] |= (uint64_t)1 << i % 64;
-				break;
-			}
+		if (is_hit(rules, &links[i], name))
+			words[i / 64] |= (uint64_t)1 << i % 64;
 }
 
 void rvp_rule_native_hits(const struct rvp_rule_list *rules, const char *function, const char *module,
 			  uint64_t *words)
 {
-	struct name name = {.whole = function, .place = module};
+	/* What is in no module was made by the program as it ran: no rule can name it. */
+	struct name name = {.whole = function, .place = module, .is_hidden = !function && module};
 
 	if (function) {
 		name.whole_length = strlen(function);

@@ -178,7 +178,7 @@ static bool read_chain(struct reader *reader, struct rvp_rule_condition *conditi
 
 		if (condition->links == LINKS_OF_ONE)
 			return expected(reader, "at most 8 functions in a chain");
-		*link = (struct rvp_rule_link){0};
+		*link = (struct rvp_rule_link){.is_denied = condition->is_negated};
 		link->count = read_patterns(reader, condition->about, &link->first);
 		if (!link->count)
 			return false;

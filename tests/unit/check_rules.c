@@ -327,11 +327,14 @@ static void open_run(const char *text)
 	     .end = own_bias + (64 << 20), .path = {path, (uint64_t)length});
 	MAKE(thread, MODULE_LOAD, 32, .stamp = 1500, .module = 2, .bias = 0x1000, .start = 0x1000,
 	     .end = 0x2000, .path = {"/x/libgone.so.1", 15});
+	MAKE(thread, MODULE_LOAD, 32, .stamp = 1500, .module = 3, .bias = 0x3000, .start = 0x3000,
+	     .end = 0x4000, .path = {"/x/librvprof.so", 15});
 	node(1, 0, rules_test_outer);
 	node(2, 1, rules_test_inner);
 	node(3, 0, rules_test_inner);
 	node(4, 3, rules_test_outer);
 	MAKE(thread, NODE, 0, .node = 5, .parent = 1, .pc = 0x1100);
+	MAKE(thread, NODE, 0, .node = 6, .parent = 2, .pc = 0x3100);
 	code(1, "<module>", "/a/main.py");
 	code(2, "Linear.__init__", "/t/nn/linear.py");
 	python(1, 0, 1);
@@ -379,9 +382,39 @@ START_TEST(native_paths)
 	ck_assert_str_eq(allowed(4, 0), "1 2"); /* outer called by inner: a chain is no set */
 	ck_assert_str_eq(allowed(1, 0), "1 3");
 	ck_assert_str_eq(allowed(3, 0), "2 5");
-	ck_assert_str_eq(allowed(5, 0), "3 4"); /* a file that is gone: its name still matches */
-	ck_assert_str_eq(allowed(0, 0), "3");
-	ck_assert_str_eq(allowed(77, 0), "3");
+	ck_assert_str_eq(allowed(5, 0), "4"); /* a file that is gone: its name still matches */
+	ck_assert_str_eq(allowed(0, 0), "");
+	ck_assert_str_eq(allowed(77, 0), "");
+	close_run();
+}
+END_TEST
+
+/* Where a name is not known, nobody can say that it is another one. */
+START_TEST(what_is_not_known_is_not_denied)
+{
+	open_run("runtime: frame \"rules_test_outer\" not by \"c10::alloc\" bytes 1.. because \"0\"\n"
+		 "input: by \"@libgone*\" not by \"f@libother*\" bytes 1.. because \"1\"\n"
+		 "comm: by \"@libgone*\" not by \"f@libgone*\" bytes 1.. because \"2\"\n"
+		 "graph: by \"@libgone*\" not by \"@libtorch*\" bytes 1.. because \"3\"\n"
+		 "code: by \"@libgone*\" not frame \"rules_test_inner\" bytes 1.. because \"4\"\n"
+		 "temp: not by \"@libgone*\" because \"5\"\n");
+	ck_assert_str_eq(allowed(2, 0), "0 5");
+	ck_assert_str_eq(allowed(6, 0), "0 5"); /* our own library's frames are no secret */
+	ck_assert_str_eq(allowed(5, 0), "1 3"); /* nameless, of a library that is known */
+	ck_assert_str_eq(allowed(0, 0), "");    /* who asked was not recorded */
+	close_run();
+}
+END_TEST
+
+START_TEST(without_symbols_nothing_is_denied)
+{
+	open_run("runtime: by \"@check_rules\" not by \"c10::alloc\" bytes 1.. because \"0\"\n"
+		 "temp: by \"@check_rules\" because \"1\"\n");
+	ck_assert_str_eq(allowed(2, 0), "0 1");
+	rvp_rule_matcher_close(matcher);
+	matcher = rvp_rule_matcher_open(&rules, run, "/nowhere/librvprof_symbols.so");
+	ck_assert_ptr_nonnull(matcher);
+	ck_assert_str_eq(allowed(2, 0), "1");
 	close_run();
 }
 END_TEST
@@ -431,6 +464,8 @@ int main(void)
 	tcase_add_test(all, phases_and_scopes);
 	tcase_add_test(all, sets_are_kept_once);
 	tcase_add_test(all, native_paths);
+	tcase_add_test(all, what_is_not_known_is_not_denied);
+	tcase_add_test(all, without_symbols_nothing_is_denied);
 	tcase_add_test(all, python_paths);
 	tcase_add_test(all, a_file_that_is_gone_is_told);
 	suite_add_tcase(suite, all);
