@@ -129,12 +129,20 @@ static uint32_t find_watched(const struct rvp_tree_rss *resident, uint64_t pid, 
 					.swap_bytes = (record)->swap_bytes,       \
 					.peak_bytes = (record)->peak_rss_bytes})
 
+/* Without /proc a snapshot has no RSS, but the highest so far by getrusage. */
 static bool take_snapshot(struct rvp_tree_rss *resident, const struct rvp_moment *moment)
 {
 	const struct rvp_record_SNAPSHOT *record = &moment->record->SNAPSHOT;
+	struct rvp_tree_rss_process *process;
 
 	if (moment->process == RVP_NO_PROCESS || !resident->processes[moment->process].is_alive)
 		return false;
+	process = &resident->processes[moment->process];
+	if (!total_of(SEEN_BY(record))) {
+		if (record->peak_rss_bytes > process->peak_bytes)
+			process->peak_bytes = record->peak_rss_bytes;
+		return false;
+	}
 	set_sample(resident, moment->process, moment->ns, SEEN_BY(record));
 	return true;
 }

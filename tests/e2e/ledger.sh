@@ -24,3 +24,13 @@ for mode in $modes; do
 	jq -e --slurpfile s "heap.$mode/summary.json" 'def rows: map(del(.t_unix_us, .age_us));
 		.schema == "rvprof.ledger/1" and (.ledger | rows) == ($s[0].host.ledger | rows)' ledger.json >/dev/null || fail "$mode: report --ledger --json is not summary.json's"
 done
+
+# Where /proc says nothing there are no rows, and the records are whole.
+if unshare -m true 2>/dev/null; then
+	unshare -m env LIB="$E2E_LIB" sh -c 'mount -t tmpfs none /proc && LD_PRELOAD=$LIB RVPROF_OUTPUT=$PWD/bare exec ./heap' \
+		>bare.out 2>bare.err || fail "without /proc: status $?"
+	quiet_stderr bare.err
+	holds bare '.host.ledger == [] and .lost.records == 0 and .totals.alloc_count >= 64000 and .host.peak_rss_bytes > 0'
+else
+	echo "no mount namespace of our own: without /proc it was not tried"
+fi
