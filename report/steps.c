@@ -298,7 +298,8 @@ static bool take_said(const struct rvp_run *run, struct rvp_said *said, struct r
 			add_load_span(run, steps);
 		for (begin = change; change < said->phase_count && said->phases[change].step == i;)
 			change++;
-		add_spans(steps, &said->steps[i].step, said->phases + begin, change - begin);
+		add_spans(steps, &said->steps[i].step, said->phases ? said->phases + begin : NULL,
+			  change - begin);
 	}
 	return true;
 }
