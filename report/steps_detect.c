@@ -24,9 +24,15 @@
 
 enum { LEAST_TURNS = 8, LEAST_EARLIER_TURNS = 3, LEAST_EVENTS = 3, LEAST_STEP_BYTES = 4096 };
 
-/* Measured: sqlite, json, gcc between 1 and 11 us an allocation, decoders from 30 us on. A small matrix times
- * a vector (a hundred rows and columns) takes some 5 us, and a step has more of them than allocations. */
-enum { LEAST_NS_PER_ALLOC = 10000 };
+/* Measured: sqlite, json, gcc between 1 and 4 us an allocation, decoders from 30 us on. A small matrix times
+ * a vector (a hundred rows and columns) takes some 5 us, and a step has more of them than allocations.
+ * A gap counts for no more than GAP_NS, the shortest slice that a scheduler gives to another program: on a
+ * busy machine gcc has 15 us an allocation, nearly all of it in a few long gaps. */
+enum { LEAST_NS_PER_ALLOC = 10000, GAP_NS = 1000000 };
+
+/* Where only large blocks are recorded, what is not seen could be anything; growth by the same number of
+ * bytes at so many turns is no accident. */
+enum { LEAST_GROWING_TURNS = 32 };
 
 enum { LARGER_BYTES = 256, LAYER_BLOCKS = 65536, TURNS_LOOKED_AT = 128 };
 
@@ -85,13 +91,18 @@ static void median_turn(const struct rvp_step_events *events, const struct rvp_s
 	*bytes = values[loop->count / 2];
 }
 
-static uint64_t median_ns(const struct rvp_step_events *events, const struct rvp_step_loop *loop,
-			  uint64_t *values)
+/* From one allocation to the next, on average over the loop; those that were left out count. */
+static uint64_t mean_gap_ns(const struct rvp_step_events *events, const struct rvp_step_loop *loop)
 {
-	for (size_t i = 0; i + 1 < loop->count; i++)
-		values[i] = events->events[loop->begins[i + 1]].ns - events->events[loop->begins[i]].ns;
-	qsort(values, loop->count - 1, sizeof *values, compare_numbers);
-	return values[(loop->count - 1) / 2];
+	size_t first = loop->begins[0], last = loop->begins[loop->count - 1];
+	uint64_t sum = 0;
+
+	for (size_t i = first; i < last; i++) {
+		uint64_t ns = events->events[i + 1].ns - events->events[i].ns;
+
+		sum += ns < GAP_NS ? ns : GAP_NS;
+	}
+	return last > first ? sum / (events->numbers[last] - events->numbers[first]) : 0;
 }
 
 /* How often a call path comes. What is above the function with the loop does not count: it may be called from
@@ -100,7 +111,8 @@ struct often {
 	uint64_t key;        /* of the path from that function on */
 	uint32_t path, same; /* same: the first path with this key: it has the numbers */
 	uint32_t total, per_turn, in_turn, matches;
-	uint32_t bytes, changes; /* of its last block; how often that was another than before */
+	uint32_t bytes, growth; /* of its first block in the last turn; against the turn before */
+	uint32_t alike;         /* turns in which that grew by as much as in the turn before */
 };
 
 static uint64_t key_from(const struct rvp_step_events *events, uint32_t path, uint32_t depth)
@@ -147,14 +159,22 @@ static struct often *often_of(const struct rvp_step_events *events, struct often
 	return &often[often[events->events[event].path].same];
 }
 
+static void compare_with_last_turn(struct often *path, uint32_t bytes)
+{
+	uint32_t growth = bytes > path->bytes ? bytes - path->bytes : 0;
+
+	path->alike += growth && growth == path->growth;
+	path->growth = growth;
+	path->bytes = bytes;
+}
+
 static void match_turn(const struct rvp_step_events *events, size_t begin, size_t end, struct often *often)
 {
 	for (size_t i = begin; i < end; i++) {
 		struct often *path = often_of(events, often, i);
 
-		path->in_turn++;
-		path->changes += path->bytes != events->events[i].bytes;
-		path->bytes = events->events[i].bytes;
+		if (!path->in_turn++)
+			compare_with_last_turn(path, events->events[i].bytes);
 	}
 	for (size_t i = begin; i < end; i++) {
 		struct often *path = often_of(events, often, i);
@@ -185,9 +205,10 @@ static bool is_regular(const struct often *path, const struct rvp_step_loop *loo
 	return path->per_turn && path->matches * 100.0 >= 85.0 * (double)loop->count;
 }
 
-/* "" if the turns are made of the same, and of more than one of it: a model has layers. Where small blocks
- * are not recorded, what marks a turn may be among them: only a block that has another size at each turn
- * tells it from the layers. */
+/* "" if the turns are made of the same. Where small blocks are not recorded, what marks a turn may be among
+ * them, and what lies between large ones is not seen (a compiler's turns are its functions): only a block
+ * that is larger by as much at each turn, as a cache or a row of scores is by a token, tells what a turn is.
+ */
 static const char *why_not_alike(const struct rvp_step_events *events, const struct rvp_step_loop *loop,
 				 const struct often *often)
 {
@@ -198,7 +219,8 @@ static const char *why_not_alike(const struct rvp_step_events *events, const str
 		if (!is_regular(&often[i], loop))
 			continue;
 		regular += often[i].total;
-		grows |= often[i].changes * 100.0 >= 85.0 * (double)loop->count * often[i].per_turn;
+		grows |= loop->count >= LEAST_GROWING_TURNS &&
+			 often[i].alike * 100.0 >= 85.0 * (double)loop->count;
 	}
 	if (regular * 4 < all * 3)
 		return "what repeats is not alike from turn to turn";
@@ -250,7 +272,7 @@ static bool has_layers(const struct rvp_step_events *events, const struct rvp_st
 static const char *why_not(const struct rvp_step_events *events, const struct rvp_step_loop *loop,
 			   uint32_t depth)
 {
-	uint64_t all = last_ns(events) - events->events[0].ns, count, bytes, ns;
+	uint64_t all = last_ns(events) - events->events[0].ns, count, bytes;
 	uint64_t first = events->events[loop->begins[0]].ns, last = events->events[loop->end].ns;
 	size_t room = loop->count > LAYER_BLOCKS ? loop->count : LAYER_BLOCKS;
 	uint64_t *values = malloc(room * sizeof *values);
@@ -259,14 +281,13 @@ static const char *why_not(const struct rvp_step_events *events, const struct rv
 	if (!values)
 		return "there was too little memory to look";
 	median_turn(events, loop, values, &count, &bytes);
-	ns = median_ns(events, loop, values);
 	is_layered = has_layers(events, loop, values, room);
 	free(values);
 	if ((last - first) * 10 < all)
 		return "what repeats takes less than a tenth of the time";
 	if (count < LEAST_EVENTS || bytes < LEAST_STEP_BYTES)
 		return "what repeats is too small to be a step";
-	if (ns < count * LEAST_NS_PER_ALLOC)
+	if (mean_gap_ns(events, loop) < LEAST_NS_PER_ALLOC)
 		return "what repeats does little but allocate";
 	return is_layered ? look_at_paths(events, loop, depth) : "what repeats has no layers";
 }

@@ -42,8 +42,8 @@ struct rvp_step_events {
 };
 
 /* Of the thread that is most likely the program's own loop: the main one unless it does next to nothing.
- * `only_aligned`: of requests with an alignment alone, which both modes record each; why_none says when there are too
- * few. False without memory. */
+ * `only_aligned`: of requests with an alignment alone, which both modes record each; why_none says when there
+ * are too few. False without memory. */
 bool rvp_step_events_gather(const struct rvp_run *run, bool only_aligned, struct rvp_step_events *events);
 void rvp_step_events_free(struct rvp_step_events *events);
 
