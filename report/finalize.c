@@ -30,6 +30,7 @@
 enum output { MEMORY, CATEGORIES, LATENCY, TRACE, SUMMARY, OUTPUT_COUNT };
 static const char *const names[OUTPUT_COUNT] = {"memory.csv", "categories.csv", "latency.csv", "trace.json",
 						"summary.json"};
+enum { GROWTH_POINTS = 32 }; /* ends of steps at which growth is measured */
 static const uint64_t trace_max_bytes = 100000000;
 
 struct outputs {
@@ -100,6 +101,17 @@ static struct rvp_status rename_outputs(struct outputs *outputs)
 	return RVP_OK;
 }
 
+/* The sentences, and summary.json that has them. */
+static void sum_up(struct outputs *outputs, struct rvp_run *run, struct rvp_attribution *attribution,
+		   const struct rvp_analysis *answer, const struct rvp_step_ends *ends,
+		   const struct rvp_ledger *ledger)
+{
+	struct rvp_verdicts verdicts;
+
+	rvp_verdicts_make(&verdicts, run, answer, attribution, ends, ledger);
+	rvp_summary_write(outputs->files[SUMMARY], run, answer, ledger, attribution, &verdicts);
+}
+
 static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *run,
 				       const struct rvp_attribution_settings *settings)
 {
@@ -109,6 +121,7 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 	struct rvp_observer *observers[] = {&csv.observer, &ledger.observer, &trace.observer, NULL};
 	struct rvp_attribution *attribution;
 	struct rvp_analysis answer;
+	struct rvp_step_ends ends = {0};
 	struct rvp_status status = rvp_attribute(run, settings, &attribution);
 
 	if (rvp_failed(status))
@@ -116,21 +129,28 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 	rvp_csv_open(&csv, outputs->files[MEMORY], outputs->files[CATEGORIES]);
 	rvp_latency_write(outputs->files[LATENCY], rvp_attribution_steps(attribution));
 	if (!rvp_ledger_open(&ledger, run) ||
+	    !rvp_step_ends_spread(&ends, rvp_attribution_steps(attribution), GROWTH_POINTS) ||
 	    !rvp_trace_open(&trace, run, outputs->files[TRACE], trace_max_bytes)) {
 		rvp_ledger_close(&ledger);
+		rvp_step_ends_free(&ends);
 		rvp_attribution_close(attribution);
 		return rvp_fail("write", names[TRACE], ENOMEM);
 	}
 	rvp_trace_put_steps(&trace, rvp_attribution_steps(attribution));
-	status = rvp_analyse(run, &(struct rvp_question){.observers = observers, .attribution = attribution},
+	status = rvp_analyse(run,
+			     &(struct rvp_question){.observers = observers,
+						    .attribution = attribution,
+						    .moments_ns = ends.moments_ns,
+						    .moment_count = ends.count},
 			     &answer);
 	rvp_trace_close(&trace);
 	if (!rvp_failed(status)) {
-		rvp_summary_write(outputs->files[SUMMARY], run, &answer, &ledger, attribution);
+		sum_up(outputs, run, attribution, &answer, &ends, &ledger);
 		rvp_analysis_free(&answer);
 		status = close_outputs(outputs);
 	}
 	rvp_ledger_close(&ledger);
+	rvp_step_ends_free(&ends);
 	rvp_attribution_close(attribution);
 	return status;
 }

@@ -50,14 +50,14 @@ static bool is_steady(const struct rvp_steps *steps, size_t number, bool has_dec
 	return number && step->phase != RVP_STEP_PHASE_WARMUP && step->phase != RVP_STEP_PHASE_PREFILL;
 }
 
-bool rvp_step_ends_spread(struct rvp_step_ends *ends, const struct rvp_steps *steps)
+bool rvp_step_ends_spread(struct rvp_step_ends *ends, const struct rvp_steps *steps, size_t most)
 {
 	bool has_decode = has_phase(steps, RVP_STEP_PHASE_DECODE);
 	size_t all = 0, seen = 0, taken = 0, wanted;
 
 	for (size_t i = 0; i < steps->count; i++)
 		all += is_steady(steps, i, has_decode);
-	wanted = all < RVP_STEP_ENDS_MAX ? all : RVP_STEP_ENDS_MAX;
+	wanted = all < most ? all : most;
 	if (!open_ends(ends, wanted)) {
 		rvp_step_ends_free(ends);
 		return false;

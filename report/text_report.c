@@ -4,6 +4,7 @@
 
 #include "report/text_categories.h"
 #include "report/text_numbers.h"
+#include "report/verdicts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -89,12 +90,22 @@ static void print_state(const struct rvp_view *view)
 	fputc('\n', view->out);
 }
 
+static void print_verdicts(const struct rvp_view *view)
+{
+	for (size_t i = 0; view->verdicts && i < view->verdicts->count; i++) {
+		label(view, i ? "" : "verdict");
+		rvp_print_safely(view->out, view->verdicts->sentences[i].text, 0);
+		fputc('\n', view->out);
+	}
+}
+
 void rvp_text_run(const struct rvp_view *view)
 {
 	const struct rvp_run *run = view->run;
 	char date[RVP_NUMBER_TEXT_BYTES], duration[RVP_NUMBER_TEXT_BYTES];
 
 	print_command(view);
+	print_verdicts(view);
 	print_state(view);
 	label(view, "ran");
 	fprintf(view->out, "%s, from %s", rvp_text_duration(run->end_ns - run->begin_ns, duration),

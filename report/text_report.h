@@ -13,6 +13,8 @@
 #include "report/symbols_groups.h"
 #include "report/text_style.h"
 
+struct rvp_verdicts;
+
 /* A moment that was asked for. */
 struct rvp_asked_moment {
 	const char *text; /* as asked: "peak", "12.5s" */
@@ -27,6 +29,7 @@ struct rvp_view {
 	struct rvp_attribution *attribution; /* NULL: everything is unknown */
 	const struct rvp_groups *groups;
 	const struct rvp_symbols *symbols;
+	const struct rvp_verdicts *verdicts; /* said before all else; NULL: none */
 	const char *here;     /* the current folder: paths below it are shown from it; "": not known */
 	unsigned top_count;   /* call stacks in the first list */
 	unsigned more_count;  /* and in the others */

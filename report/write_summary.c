@@ -263,8 +263,24 @@ static void write_lost(struct writer *writer)
 	rvp_json_close(json, '}');
 }
 
+static void write_verdicts(struct writer *writer, const struct rvp_verdicts *verdicts)
+{
+	struct rvp_json *json = &writer->json;
+
+	rvp_json_open(json, "verdicts", '[');
+	for (size_t i = 0; verdicts && i < verdicts->count; i++) {
+		rvp_json_open(json, NULL, '{');
+		rvp_json_string(json, "id", verdicts->sentences[i].id);
+		rvp_json_string(json, "text", verdicts->sentences[i].text);
+		rvp_json_number(json, "bytes", verdicts->sentences[i].bytes);
+		rvp_json_close(json, '}');
+	}
+	rvp_json_close(json, ']');
+}
+
 void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_analysis *answer,
-		       const struct rvp_ledger *ledger, struct rvp_attribution *attribution)
+		       const struct rvp_ledger *ledger, struct rvp_attribution *attribution,
+		       const struct rvp_verdicts *verdicts)
 {
 	struct writer writer = {.json.out = out,
 				.run = run,
@@ -281,6 +297,7 @@ void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_an
 	rvp_latency_write_json(&writer.json, attribution ? rvp_attribution_steps(attribution)
 							 : &(struct rvp_steps){.source = "none"});
 	rvp_metrics_write_json(&run->metrics, &writer.json);
+	write_verdicts(&writer, verdicts);
 	write_cost(&writer);
 	write_lost(&writer);
 	rvp_json_close(&writer.json, '}');

@@ -16,6 +16,7 @@
 #include "report/write_ledger.h"
 #include "tools/newest_run.h"
 #include "tools/report_questions.h"
+#include "tools/summary_verdicts.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -42,6 +43,7 @@ struct report {
 	struct settings settings;
 	struct rvp_view view;
 	struct rvp_run *run;
+	struct rvp_verdicts verdicts;
 	struct rvp_analysis answer;
 	struct rvp_attribution *attribution;
 	struct rvp_ledger ledger;
@@ -440,6 +442,8 @@ static int report_on(struct report *report, const char *folder)
 	    report->settings.rule_count ? rvp_finalize_with(folder, &rules) : rvp_finalize_if_stale(folder);
 	struct rvp_status status = finalized;
 
+	rvp_summary_verdicts(&report->verdicts, folder);
+	report->view.verdicts = report->settings.words.what ? NULL : &report->verdicts;
 	if (!wants_summary(&report->settings)) {
 		status = answer(report, folder);
 		if (!rvp_failed(status) && rvp_failed(finalized))

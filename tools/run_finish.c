@@ -9,6 +9,7 @@
 #include "report/text_style.h"
 #include "tools/commands.h"
 #include "tools/doctor.h"
+#include "tools/summary_verdicts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -111,6 +112,15 @@ static json_t *read_summary(const char *folder)
 	return json_load_file(path, 0, NULL);
 }
 
+static void say_verdicts(const char *folder)
+{
+	struct rvp_verdicts verdicts;
+
+	rvp_summary_verdicts(&verdicts, folder);
+	for (size_t i = 0; i < verdicts.count; i++)
+		rvp_complain("%s", verdicts.sentences[i].text);
+}
+
 static void say_summary(const struct rvp_run_place *place, const struct rvp_run_end *end,
 			enum rvp_color_choice color)
 {
@@ -119,6 +129,7 @@ static void say_summary(const struct rvp_run_place *place, const struct rvp_run_
 	const char *path = rvp_path_from_here(place->path);
 
 	say_peak(summary, end, &style);
+	say_verdicts(place->path);
 	say_what(summary);
 	say_lost(summary, &style);
 	say_where(place->path);

@@ -94,21 +94,29 @@ static void write_all(struct rvp_run *run, struct rvp_attribution *attribution, 
 	struct rvp_trace trace;
 	struct rvp_observer *observers[] = {&csv.observer, &ledger.observer, &trace.observer, NULL};
 	struct rvp_analysis answer;
+	struct rvp_step_ends ends;
+	struct rvp_verdicts verdicts;
 
 	rvp_csv_open(&csv, out, out);
 	rvp_latency_write(out, rvp_attribution_steps(attribution));
-	if (!rvp_ledger_open(&ledger, run) || !rvp_trace_open(&trace, run, out, 1 << 20))
+	if (!rvp_step_ends_spread(&ends, rvp_attribution_steps(attribution), 16) ||
+	    !rvp_ledger_open(&ledger, run) || !rvp_trace_open(&trace, run, out, 1 << 20))
 		abort();
 	rvp_trace_put_steps(&trace, rvp_attribution_steps(attribution));
-	if (rvp_failed(rvp_analyse(
-		run,
-		&(struct rvp_question){.series_rows = 20, .observers = observers, .attribution = attribution},
-		&answer)))
+	if (rvp_failed(rvp_analyse(run,
+				   &(struct rvp_question){.series_rows = 20,
+							  .observers = observers,
+							  .attribution = attribution,
+							  .moments_ns = ends.moments_ns,
+							  .moment_count = ends.count},
+				   &answer)))
 		abort();
 	rvp_trace_close(&trace);
-	rvp_summary_write(out, run, &answer, &ledger, attribution);
+	rvp_verdicts_make(&verdicts, run, &answer, attribution, &ends, &ledger);
+	rvp_summary_write(out, run, &answer, &ledger, attribution, &verdicts);
 	check_sums(&answer);
 	rvp_analysis_free(&answer);
+	rvp_step_ends_free(&ends);
 	rvp_ledger_close(&ledger);
 }
 

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* verdicts.c: see verdicts.h. */
+#include "report/verdicts.h"
+
+#include "report/category_totals.h"
+#include "report/symbols_stack.h"
+#include "report/text_numbers.h"
+#include "report/text_report.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	NAMED_CATEGORIES = 3,
+	/* Fewer ends of steps than that lie on a line by chance. */
+	LEAST_STEPS = 8,
+	/* Caches and pools of a healthy program settle within a MiB. */
+	LEAST_GROWTH_BYTES = 1 << 20,
+	/* A sample stands for half a MiB: sixteen of them are no chance. */
+	LEAST_SAMPLED_GROWTH_BYTES = 16 * RVP_SAMPLE_BYTES,
+	/* What any allocator keeps. */
+	LEAST_KEPT_BYTES = 64 << 20,
+	KEPT_PERCENT = 15,
+	PEAK_PARTS = 100, /* of the peak; growth below it changes nothing */
+};
+
+/* r squared from which on growth is a line: a vector that doubles stays below, a page now and then above. */
+static const double straight = 0.9;
+
+struct maker {
+	struct rvp_verdicts *verdicts;
+	const struct rvp_run *run;
+	const struct rvp_analysis *answer;
+	struct rvp_attribution *attribution;
+	const struct rvp_step_ends *ends;
+};
+
+static void say(struct rvp_verdicts *verdicts, const char *id, uint64_t bytes, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void say(struct rvp_verdicts *verdicts, const char *id, uint64_t bytes, const char *format, ...)
+{
+	struct rvp_sentence *sentence = &verdicts->sentences[verdicts->count++];
+	va_list arguments;
+
+	sentence->id = id;
+	sentence->bytes = bytes;
+	va_start(arguments, format);
+	vsnprintf(sentence->text, sizeof sentence->text, format, arguments);
+	va_end(arguments);
+}
+
+/* ---- the peak ---- */
+
+/* The category with most bytes that was not named yet; -1: none that is a hundredth of the whole. */
+static int next_category(const struct rvp_category_totals *totals, const bool *named)
+{
+	int best = -1;
+
+	for (int i = 0; i < RVP_CATEGORY_COUNT; i++)
+		if (!named[i] && totals->by_category[i].at_peak_bytes >= totals->peak_bytes / PEAK_PARTS &&
+		    totals->by_category[i].at_peak_bytes &&
+		    (best < 0 ||
+		     totals->by_category[i].at_peak_bytes > totals->by_category[best].at_peak_bytes))
+			best = i;
+	return best;
+}
+
+static void list_categories(const struct rvp_category_totals *totals, char *text, size_t text_bytes)
+{
+	bool named[RVP_CATEGORY_COUNT] = {false};
+	char share[RVP_NUMBER_TEXT_BYTES];
+	size_t length = 0;
+	int category;
+
+	for (int i = 0; i < NAMED_CATEGORIES && (category = next_category(totals, named)) >= 0; i++) {
+		uint64_t bytes = totals->by_category[category].at_peak_bytes;
+
+		named[category] = true;
+		length += (size_t)snprintf(text + length, text_bytes - length, "%s%s %s", i ? ", " : "",
+					   rvp_category_names[category],
+					   rvp_text_share(bytes, totals->peak_bytes, share));
+	}
+}
+
+static void say_peak(const struct maker *maker)
+{
+	struct rvp_category_totals *totals = malloc(sizeof *totals);
+	uint64_t peak = maker->answer->tracked_peak_bytes;
+	char bytes[RVP_NUMBER_TEXT_BYTES], list[192] = "";
+
+	if (totals && peak) {
+		rvp_category_totals(totals, maker->answer, rvp_attribution_purposes(maker->attribution));
+		list_categories(totals, list, sizeof list);
+		if (totals->by_category[RVP_CATEGORY_UNKNOWN].at_peak_bytes == peak)
+			say(maker->verdicts, "peak", peak,
+			    "live memory was highest at %s; nothing says what it was for",
+			    rvp_text_bytes(peak, bytes));
+		else
+			say(maker->verdicts, "peak", peak, "live memory was highest at %s: %s",
+			    rvp_text_bytes(peak, bytes), list);
+	}
+	free(totals);
+}
+
+/* ---- growth ---- */
+
+struct growth {
+	const struct rvp_site *site;
+	double step_bytes;
+	uint64_t bytes;
+};
+
+static uint64_t least_growth(const struct maker *maker, const struct rvp_site *site)
+{
+	uint64_t least = site->is_estimate ? LEAST_SAMPLED_GROWTH_BYTES : LEAST_GROWTH_BYTES;
+	uint64_t part = maker->answer->tracked_peak_bytes / PEAK_PARTS;
+
+	return part > least ? part : least;
+}
+
+/* Whether a site grows to the last step: a line, of which the second half has its part. */
+static bool grows(const struct maker *maker, const struct rvp_site *site, const double *x, double *y,
+		  struct growth *growth)
+{
+	size_t count = maker->ends->count;
+	struct rvp_line line;
+
+	for (size_t i = 0; i < count; i++)
+		y[i] = (double)site->at_moments[i].bytes;
+	if (y[count - 1] - y[0] < (double)least_growth(maker, site) ||
+	    y[count - 1] - y[count / 2] < (y[count - 1] - y[0]) / 4)
+		return false;
+	line = rvp_line_through(x, y, count);
+	*growth = (struct growth){site, line.slope, (uint64_t)(y[count - 1] - y[0])};
+	return line.slope > 0 && line.fit >= straight;
+}
+
+static void name_site(const struct maker *maker, const struct rvp_site *site, char *text, size_t text_bytes)
+{
+	struct rvp_symbols *symbols = rvp_symbols_open(NULL);
+	struct rvp_stacks *stacks = symbols ? rvp_stacks_open(symbols, maker->run) : NULL;
+	struct rvp_frame_list stack = {0};
+	const struct rvp_frame *frame;
+
+	if (stacks)
+		stack = rvp_stacks_of(stacks, site);
+	snprintf(text, text_bytes, "a call stack that was not recorded");
+	if (rvp_text_shown_frames(&stack, &frame, 1))
+		snprintf(text, text_bytes, frame->line ? "%.100s, line %u" : "%.100s", frame->function,
+			 frame->line);
+	rvp_stacks_close(stacks);
+	rvp_symbols_close(symbols);
+}
+
+static void say_growth(const struct maker *maker, const struct growth *growth, bool is_cache)
+{
+	const char *purpose =
+	    rvp_purpose_name(rvp_attribution_purposes(maker->attribution), growth->site->purpose);
+	const char *mark = growth->site->is_estimate ? " ±" : "";
+	char a[RVP_NUMBER_TEXT_BYTES], b[RVP_NUMBER_TEXT_BYTES], place[160];
+	uint32_t steps = maker->ends->steps[maker->ends->count - 1] - maker->ends->steps[0];
+
+	rvp_text_bytes((uint64_t)growth->step_bytes, a);
+	rvp_text_bytes(growth->bytes, b);
+	if (is_cache) {
+		say(maker->verdicts, "kv_growth", growth->bytes,
+		    "the KV cache grows by %s%s a step, as it is made to: %s in %u steps", a, mark, b, steps);
+		return;
+	}
+	name_site(maker, growth->site, place, sizeof place);
+	say(maker->verdicts, "growth", growth->bytes,
+	    "live memory grows by %s%s a step, %s in %u steps, at %s (%s)", a, mark, b, steps, place,
+	    purpose);
+}
+
+/* Of those that grow the fastest one; of the KV cache all its sites in one. */
+static void find_growth(const struct maker *maker, const double *x, double *y)
+{
+	const struct rvp_purposes *purposes = rvp_attribution_purposes(maker->attribution);
+	struct growth found[2] = {{0}}, growth;
+
+	for (size_t i = 0; i < maker->answer->site_count; i++) {
+		const struct rvp_site *site = &maker->answer->sites[i];
+		bool is_cache = rvp_purpose_category(purposes, site->purpose) == RVP_CATEGORY_KV_CACHE;
+		struct growth *best = &found[is_cache];
+
+		if (!grows(maker, site, x, y, &growth))
+			continue;
+		if (is_cache && best->site) {
+			best->step_bytes += growth.step_bytes;
+			best->bytes += growth.bytes;
+		} else if (growth.step_bytes > best->step_bytes) {
+			*best = growth;
+		}
+	}
+	if (found[0].site)
+		say_growth(maker, &found[0], false);
+	if (found[1].site)
+		say_growth(maker, &found[1], true);
+}
+
+static void judge_growth(const struct maker *maker)
+{
+	size_t count = maker->ends->count;
+	double *x, *y;
+
+	if (count < LEAST_STEPS || maker->answer->moment_count != count)
+		return;
+	x = calloc(count, sizeof *x);
+	y = calloc(count, sizeof *y);
+	for (size_t i = 0; x && i < count; i++)
+		x[i] = maker->ends->steps[i];
+	if (x && y)
+		find_growth(maker, x, y);
+	free(x);
+	free(y);
+}
+
+/* ---- the rest ---- */
+
+/* At the peak of RSS, not at the end: a program that tidies up behind itself keeps much then, and it is no
+ * waste. */
+static void judge_allocator(const struct maker *maker, const struct rvp_ledger *ledger)
+{
+	const struct rvp_ledger_entry *peak = ledger ? &ledger->peak : NULL;
+	uint64_t kept =
+	    peak && peak->is_set && peak->sums ? peak->sums->parts[RVP_PART_FREE].resident_bytes : 0;
+	char a[RVP_NUMBER_TEXT_BYTES], b[RVP_NUMBER_TEXT_BYTES];
+
+	if (kept < LEAST_KEPT_BYTES || kept < peak->rss_bytes / 100 * KEPT_PERCENT)
+		return;
+	say(maker->verdicts, "allocator", kept,
+	    "the allocator kept %s of freed memory when RSS was highest (%s): see rvprof report --ledger",
+	    rvp_text_bytes(kept, a), rvp_text_bytes(peak->rss_bytes, b));
+}
+
+static void judge_loss(const struct maker *maker)
+{
+	uint64_t lost = maker->answer->totals.lost_records;
+	char text[RVP_NUMBER_TEXT_BYTES];
+
+	if (lost)
+		say(maker->verdicts, "lost", 0, "%s record%s lost: figures may be too low, see what was lost",
+		    rvp_text_count(lost, text), lost == 1 ? " was" : "s were");
+}
+
+void rvp_verdicts_make(struct rvp_verdicts *verdicts, const struct rvp_run *run,
+		       const struct rvp_analysis *answer, struct rvp_attribution *attribution,
+		       const struct rvp_step_ends *ends, const struct rvp_ledger *ledger)
+{
+	struct maker maker = {verdicts, run, answer, attribution, ends};
+
+	*verdicts = (struct rvp_verdicts){0};
+	say_peak(&maker);
+	judge_growth(&maker);
+	judge_allocator(&maker, ledger);
+	judge_loss(&maker);
+}

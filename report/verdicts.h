@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* verdicts.h: what a run comes to, in a few sentences: the first lines of a report, summary.json's
+ * "verdicts".
+ *
+ * Only what is certain enough: each alarm has a threshold with its reason in verdicts.c. A healthy program
+ * gets the sentence about its peak, and no other.
+ *
+ *   peak        what live memory consisted of when it was highest
+ *   kv_growth   the KV cache grows with the steps, as it is made to
+ *   growth      live memory grows with the steps, and where
+ *   allocator   the allocator kept much that had been given back to it, when RSS was highest
+ *   lost        records are missing: the figures are lower bounds
+ */
+#ifndef RVP_REPORT_VERDICTS_H
+#define RVP_REPORT_VERDICTS_H
+
+#include "report/attribution.h"
+#include "report/analysis.h"
+#include "report/ledger.h"
+#include "report/step_ends.h"
+
+enum { RVP_SENTENCES_MAX = 5, RVP_SENTENCE_BYTES = 320 };
+
+struct rvp_sentence {
+	const char *id;
+	char text[RVP_SENTENCE_BYTES];
+	uint64_t bytes;
+};
+
+struct rvp_verdicts {
+	struct rvp_sentence sentences[RVP_SENTENCES_MAX];
+	size_t count;
+};
+
+/* `answer` was asked with the moments of `ends`. `ledger` may be NULL. */
+void rvp_verdicts_make(struct rvp_verdicts *verdicts, const struct rvp_run *run,
+		       const struct rvp_analysis *answer, struct rvp_attribution *attribution,
+		       const struct rvp_step_ends *ends, const struct rvp_ledger *ledger);
+
+#endif
