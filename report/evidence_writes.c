@@ -12,9 +12,9 @@
  * Rewritten: everything else: results, scratch, optimizer state, bookkeeping. Never named either.
  *
  * Evidence, and not proof: a reordered cache is rewritten, one that is begun anew in the window too; what a
- * device writes is not seen. Thresholds are measured (docs/attribution.md): appended blocks had 0.000 to
- * 0.003 of rewritten units, all others 0.47 and more; arenas of interpreters that only append do so by 4 to 7
- * units a step, caches by 400 and more.
+ * device writes is not seen. Thresholds are measured (docs/attribution.md): of appended blocks 0.000 to 0.003
+ * of the unit changes hit a unit again, of all others that were written in four looks and more 0.47 and more;
+ * arenas of interpreters that only append do so by 4 to 7 units a step, caches by 400 and more.
  */
 #include "report/evidence_writes.h"
 

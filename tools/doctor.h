@@ -38,6 +38,9 @@ void rvp_doctor_program(struct rvp_findings *findings, const char *path);
 /* This machine, this folder, our limits, our library. */
 void rvp_doctor_system(struct rvp_findings *findings);
 
+/* Whether writes can be followed here. */
+void rvp_doctor_writes(struct rvp_findings *findings);
+
 /* A process that runs. */
 void rvp_doctor_process(struct rvp_findings *findings, pid_t pid);
 
