@@ -177,20 +177,13 @@ static bool is_the_same(const struct rvp_block *block, const struct rvp_record_W
 	       (block->birth_ns <= span->begin_ns || written->moves);
 }
 
-static void survey(struct rvp_evidence_source *source, const struct rvp_event *event,
-		   const struct rvp_state *state)
+static void take(struct writes *writes, const struct rvp_process *of, uint32_t process,
+		 const struct rvp_record_WRITTEN *written)
 {
-	struct writes *writes = (struct writes *)source;
-	const struct rvp_record_WRITTEN *written = &event->moment->record->WRITTEN;
-	const struct rvp_block *block;
-	const struct rvp_write_span *span;
-	uint32_t process = event->moment->process;
+	const struct rvp_write_span *span = rvp_write_window_at(of, written->number);
+	const struct rvp_block *block =
+	    rvp_survey_block(writes->source.attribution, process, written->address);
 
-	if (event->kind != RVP_EVENT_RECORD || event->moment->record->kind != RVP_WRITTEN ||
-	    process >= state->run->process_count)
-		return;
-	span = rvp_write_window_at(&state->run->processes[process], written->number);
-	block = rvp_survey_block(source->attribution, process, written->address);
 	if (!block || !span || !is_the_same(block, written, span) || !make_room(writes))
 		return;
 	writes->blocks[writes->count++] =
@@ -198,6 +191,17 @@ static void survey(struct rvp_evidence_source *source, const struct rvp_event *e
 			   .written = *written,
 			   .writing = rvp_writing_of(written, span->beat == RVP_WRITE_BEAT_TICKS),
 			   .by_ticks = span->beat == RVP_WRITE_BEAT_TICKS};
+}
+
+static void survey(struct rvp_evidence_source *source, const struct rvp_event *event,
+		   const struct rvp_state *state)
+{
+	uint32_t process = event->moment->process;
+
+	if (event->kind == RVP_EVENT_RECORD && event->moment->record->kind == RVP_WRITTEN &&
+	    process < state->run->process_count)
+		take((struct writes *)source, &state->run->processes[process], process,
+		     &event->moment->record->WRITTEN);
 }
 
 /* ---- claims ---- */
