@@ -169,21 +169,32 @@ static struct process *process_of(struct rvp_rule_matcher *matcher, uint32_t num
 
 /* ---- names ---- */
 
-const char *rvp_rule_native_name(struct rvp_rule_matcher *matcher, uint32_t number, uint32_t node_number,
-				 uint64_t ns, const char **module_path)
+static const char *native_name(struct rvp_rule_matcher *matcher, uint32_t number, uint32_t node_number,
+			       uint64_t ns, const char **module_path, bool *is_hidden)
 {
 	const struct rvp_process *of = &matcher->run->processes[number];
 	const struct rvp_node *node = rvp_node_at(of, node_number);
 	const struct rvp_module *module = node ? rvp_module_at(of, node->pc - !node->exact, ns) : NULL;
 	struct process *process = process_of(matcher, number);
+	const char *name;
+	size_t file;
 
 	*module_path = module ? module->path : NULL;
+	*is_hidden = false;
 	if (!module || !process)
 		return NULL;
-	return rvp_symbols_name_at(matcher->symbols,
-				   rvp_stacks_module_file(matcher->symbols,
-							  &process->files[module - of->modules], module),
-				   node->pc - module->bias - !node->exact);
+	file = rvp_stacks_module_file(matcher->symbols, &process->files[module - of->modules], module);
+	name = rvp_symbols_name_at(matcher->symbols, file, node->pc - module->bias - !node->exact);
+	*is_hidden = !name && !rvp_symbols_has_names(matcher->symbols, file);
+	return name;
+}
+
+const char *rvp_rule_native_name(struct rvp_rule_matcher *matcher, uint32_t number, uint32_t node,
+				 uint64_t ns, const char **module)
+{
+	bool is_hidden;
+
+	return native_name(matcher, number, node, ns, module, &is_hidden);
 }
 
 /* The class of a set of links that a function matches. */
@@ -222,11 +233,12 @@ static bool is_own(const char *module)
 /* class * 2 + is_wrapper of a node, by names. */
 static uint32_t code_by_name(struct rvp_rule_matcher *matcher, uint32_t number, uint32_t node, uint64_t ns)
 {
-	const char *module, *function = rvp_rule_native_name(matcher, number, node, ns, &module);
+	bool is_hidden;
+	const char *module, *function = native_name(matcher, number, node, ns, &module, &is_hidden);
 	bool is_wrapper = is_own(module) || (function && rvp_function_is_plumbing(function));
 
-	if (!function && is_own(module))
-		function = ""; /* ours: no secret */
+	if (!function && (!is_hidden || is_own(module)))
+		function = "";
 	return name_native(matcher, function, module) * 2 + is_wrapper;
 }
 

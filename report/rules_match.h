@@ -6,8 +6,9 @@
  *        its function matches and, in a chain, link n + 1 was fulfilled by a caller (rules.h).
  *   (R2) Addresses are named by the module that held them at the given time, by .symtab, else .dynsym, of the
  *        file as it was then: a file that is gone or replaced has no names.
- *   (R3) Nothing is denied of what is not known: under `not`, a function without a name is taken for any that
- *        its module could hold, and a call path that was not recorded for any at all. The rule stays silent.
+ *   (R3) Nothing is denied of what is not known: under `not`, a function of a file that names none is taken
+ *        for any function that the file could hold, and a call path that was not recorded for any at all: the
+ *        rule stays silent. Where a file names others, a nameless one is a local function, and no rule's.
  */
 #ifndef RVP_REPORT_RULES_MATCH_H
 #define RVP_REPORT_RULES_MATCH_H

@@ -129,7 +129,7 @@ static bool name_matches(const char *pattern, const struct name *name)
 	const char *dot = name->is_python ? strrchr(pattern, '.') : NULL;
 	bool is_plain = name->is_python ? !dot || !name->is_qualified : !strchr(pattern, '(');
 
-	if (!name->whole)
+	if (!name->whole_length)
 		return false;
 	if (is_plain)
 		return rvp_rule_glob(dot ? dot + 1 : pattern, name->plain, name->plain_length);
@@ -172,7 +172,6 @@ static void find_hits(const struct rvp_rule_list *rules, const struct rvp_rule_l
 void rvp_rule_native_hits(const struct rvp_rule_list *rules, const char *function, const char *module,
 			  uint64_t *words)
 {
-	/* What is in no module was made by the program as it ran: no rule can name it. */
 	struct name name = {.whole = function, .place = module, .is_hidden = !function && module};
 
 	if (function) {

@@ -11,7 +11,8 @@
 size_t rvp_plain_name(const char *function, const char **plain);
 
 /* Sets the bit of each native link that matches; `words` is large enough and is not cleared before.
- * `function` NULL: nameless, and so any name for a link that is denied; `module`: its path, NULL: none. */
+ * `function` "": it has no name; NULL: its name is not to be had, and may be any for a link that is denied.
+ * `module`: its path, NULL: none. */
 void rvp_rule_native_hits(const struct rvp_rule_list *rules, const char *function, const char *module,
 			  uint64_t *words);
 

@@ -288,6 +288,16 @@ const char *rvp_symbols_name_at(struct rvp_symbols *symbols, size_t number, uint
 	return file->open ? symbols->library.table->name(file->open, address) : NULL;
 }
 
+bool rvp_symbols_has_names(struct rvp_symbols *symbols, size_t number)
+{
+	struct file *file = number < symbols->file_count ? &symbols->files[number] : NULL;
+
+	if (!file)
+		return false;
+	open_file(symbols, file);
+	return file->open && symbols->library.table->has_names(file->open);
+}
+
 struct rvp_frame_list rvp_symbols_find_nowhere(struct rvp_symbols *symbols, uint64_t pc)
 {
 	uint64_t key = UINT64_MAX;

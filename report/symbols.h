@@ -62,6 +62,9 @@ struct rvp_frame_list rvp_symbols_find(struct rvp_symbols *symbols, size_t file,
  * own symbol table: quick. Equal functions are equal pointers; NULL: no name. */
 const char *rvp_symbols_name_at(struct rvp_symbols *symbols, size_t file, uint64_t address);
 
+/* Whether it can name any function of `file`. */
+bool rvp_symbols_has_names(struct rvp_symbols *symbols, size_t file);
+
 /* The frame of a pc that is in no module. */
 struct rvp_frame_list rvp_symbols_find_nowhere(struct rvp_symbols *symbols, uint64_t pc);
 

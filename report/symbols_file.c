@@ -337,15 +337,20 @@ static const char *symbol_name(struct rvp_symbols_file *file, const struct symbo
 	return name ? rvp_symbols_readable(&file->texts, name) : symbol->name;
 }
 
+static bool file_has_names(struct rvp_symbols_file *file)
+{
+	if (file->module && !file->is_own_loaded)
+		load_own(file);
+	file->is_own_loaded = true;
+	return file->own.count != 0;
+}
+
 static const char *file_name(struct rvp_symbols_file *file, uint64_t address)
 {
 	struct symbol *symbol;
 
-	if (!file->module)
+	if (!file_has_names(file))
 		return NULL;
-	if (!file->is_own_loaded)
-		load_own(file);
-	file->is_own_loaded = true;
 	symbol = find_symbol(&file->own, address);
 	if (symbol && !symbol->readable)
 		symbol->readable = symbol_name(file, symbol);
@@ -376,6 +381,7 @@ __attribute__((visibility("default"))) const struct rvp_symbols_table rvp_symbol
     .open = file_open,
     .lookup = file_lookup,
     .name = file_name,
+    .has_names = file_has_names,
     .close = file_close,
     .demangle = rvp_symbols_demangle,
 };

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RVP_SYMBOLS_ABI    2
+#define RVP_SYMBOLS_ABI    3
 #define RVP_SYMBOLS_TABLE  "rvp_symbols_table"
 #define RVP_SYMBOLS_MODULE "librvprof_symbols.so"
 
@@ -54,6 +54,8 @@ struct rvp_symbols_table {
 	/* The name of the function at `address` by the file's own symbol table alone, demangled: no DWARF, no
 	 * separate debug file, nothing fetched. One pointer a function; NULL: none. */
 	const char *(*name)(struct rvp_symbols_file *file, uint64_t address);
+	/* Whether that table names any function at all: not that of a stripped program. */
+	bool (*has_names)(struct rvp_symbols_file *file);
 	/* A name as people write it, malloc'ed; NULL when `name` is not mangled. */
 	char *(*demangle)(const char *name);
 };

@@ -335,6 +335,7 @@ static void open_run(const char *text)
 	node(4, 3, rules_test_outer);
 	MAKE(thread, NODE, 0, .node = 5, .parent = 1, .pc = 0x1100);
 	MAKE(thread, NODE, 0, .node = 6, .parent = 2, .pc = 0x3100);
+	MAKE(thread, NODE, 0, .node = 7, .parent = 2, .pc = own_bias + 8);
 	code(1, "<module>", "/a/main.py");
 	code(2, "Linear.__init__", "/t/nn/linear.py");
 	python(1, 0, 1);
@@ -399,8 +400,9 @@ START_TEST(what_is_not_known_is_not_denied)
 		 "code: by \"@libgone*\" not frame \"rules_test_inner\" bytes 1.. because \"4\"\n"
 		 "temp: not by \"@libgone*\" because \"5\"\n");
 	ck_assert_str_eq(allowed(2, 0), "0 5");
+	ck_assert_str_eq(allowed(7, 0), "0 5"); /* nameless, where others have names */
 	ck_assert_str_eq(allowed(6, 0), "0 5"); /* our own library's frames are no secret */
-	ck_assert_str_eq(allowed(5, 0), "1 3"); /* nameless, of a library that is known */
+	ck_assert_str_eq(allowed(5, 0), "1 3"); /* nameless as all of its library, which is known */
 	ck_assert_str_eq(allowed(0, 0), "");    /* who asked was not recorded */
 	close_run();
 }
