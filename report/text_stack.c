@@ -3,12 +3,15 @@
  *
  * Lists are read for "who wanted this memory", so plumbing (allocators' wrappers, insides of containers, the
  * interpreter itself where there are Python frames) and what every stack ends in are skipped where others are
- * left. */
+ * left. Of a run of native frames that Python called, which may be twenty deep in PyTorch, the innermost and
+ * the outermost are shown: who asked, and what Python called. Parameters of long C++ names are left out; JSON
+ * has all of both. */
 #include "report/text_report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum { LONG_NAME = 60 };
 enum { INDENT = 6, FUNCTION_COLUMNS = 40, GAP = 2, PLACE_BYTES = 4200 };
 
 static bool has_python(const struct rvp_frame_list *stack)
@@ -106,9 +109,40 @@ static unsigned function_room(unsigned width, unsigned column, unsigned place_co
 	return width > place_columns + GAP + column ? width - place_columns - GAP : column;
 }
 
+/* Where the parameters of a long name begin; its length where it is short or has none. */
+static size_t name_length(const char *function)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	size_t length = strlen(function), depth = 0;
+
+	for (size_t i = 0; length > LONG_NAME && function[i]; i++) {
+		if (!strncmp(function + i, anonymous, sizeof anonymous - 1)) {
+			i += sizeof anonymous - 2;
+			continue;
+		}
+		depth += function[i] == '<';
+		depth -= function[i] == '>' && depth > 0;
+		if (function[i] == '(' && !depth && i)
+			return i;
+	}
+	return length;
+}
+
+/* The name into `text`, with "(...)" for what is left out. */
+static const char *short_name(const char *function, char *text, size_t text_bytes)
+{
+	size_t length = name_length(function);
+
+	if (!function[length] || length + 8 > text_bytes)
+		return function;
+	memcpy(text, function, length);
+	strcpy(text + length, "(...)");
+	return text;
+}
+
 static void print_frame(const struct rvp_view *view, const struct rvp_frame *frame)
 {
-	char text[PLACE_BYTES];
+	char text[PLACE_BYTES], name[PLACE_BYTES];
 	const char *place = place_of(view, frame, text, sizeof text);
 	unsigned width = view->style.width ? view->style.width - INDENT : 0;
 	unsigned column =
@@ -118,7 +152,7 @@ static void print_frame(const struct rvp_view *view, const struct rvp_frame *fra
 
 	print_spaces(view->out, INDENT);
 	fputs(rvp_style_on(&view->style, ink), view->out);
-	columns = rvp_print_safely(view->out, frame->function, room);
+	columns = rvp_print_safely(view->out, short_name(frame->function, name, sizeof name), room);
 	fputs(rvp_style_off(&view->style, ink), view->out);
 	if (place) {
 		print_spaces(view->out, columns < column ? column - columns + GAP : GAP);
@@ -130,11 +164,69 @@ static void print_frame(const struct rvp_view *view, const struct rvp_frame *fra
 	fputc('\n', view->out);
 }
 
-static void print_left(const struct rvp_view *view, size_t left)
+static void print_left(const struct rvp_view *view, const char *before, size_t left, const char *behind)
 {
 	print_spaces(view->out, INDENT);
-	fprintf(view->out, "%s... and %zu more%s\n", rvp_style_on(&view->style, RVP_INK_DIM), left,
-		rvp_style_off(&view->style, RVP_INK_DIM));
+	fprintf(view->out, "%s... %s%zu %s%s\n", rvp_style_on(&view->style, RVP_INK_DIM), before, left,
+		behind, rvp_style_off(&view->style, RVP_INK_DIM));
+}
+
+/* Native frames between `number` and the next Python one that are marked, the last of them left out; 0: no
+ * Python frame follows. */
+static size_t native_between(const struct rvp_frame_list *stack, const bool *shown, size_t number)
+{
+	size_t count = 0;
+
+	for (size_t i = number; i < stack->count; i++) {
+		if (stack->frames[i].kind == RVP_FRAME_PYTHON)
+			return count > 1 ? count - 1 : 0;
+		count += shown[i];
+	}
+	return 0;
+}
+
+/* What lies between the innermost native frame of a run and the outermost is skipped, and counted. */
+static size_t skip_native(const struct rvp_view *view, const struct rvp_frame_list *stack, const bool *shown,
+			  size_t *number)
+{
+	size_t between =
+	    stack->frames[*number].kind == RVP_FRAME_PYTHON ? 0 : native_between(stack, shown, *number + 1);
+
+	if (between < 2)
+		return 0;
+	print_left(view, "", between, "native frames");
+	for (size_t left = between; left;)
+		left -= shown[++*number];
+	return between;
+}
+
+/* Where the native frames from `number` to the next Python one begin and end; how many are marked and have a
+ * name. */
+static size_t named_in_run(const struct rvp_frame_list *stack, const bool *shown, size_t number, size_t *end)
+{
+	size_t named = 0;
+
+	for (*end = number; *end < stack->count && stack->frames[*end].kind != RVP_FRAME_PYTHON; ++*end)
+		named += shown[*end] && stack->frames[*end].kind != RVP_FRAME_NAMELESS;
+	return *end < stack->count ? named : 0;
+}
+
+/* Of native frames that Python called, those without a name say nothing beside those with one. */
+static size_t hide_nameless(const struct rvp_frame_list *stack, bool *shown)
+{
+	size_t hidden = 0, end;
+
+	for (size_t i = 0; i < stack->count; i = end + 1) {
+		size_t named = named_in_run(stack, shown, i, &end);
+
+		for (size_t k = i; named && k < end; k++) {
+			bool hides = shown[k] && stack->frames[k].kind == RVP_FRAME_NAMELESS;
+
+			hidden += hides;
+			shown[k] &= !hides;
+		}
+	}
+	return hidden;
 }
 
 /* Marks what is shown; how many. Where nothing would be, everything is. */
@@ -147,6 +239,8 @@ static size_t choose(const struct rvp_frame_list *stack, bool *shown)
 		count += shown[i] = is_shown(stack, i, is_python);
 	for (size_t i = 0; !count && i < stack->count; i++)
 		shown[i] = true;
+	if (count && is_python)
+		count -= hide_nameless(stack, shown);
 	return count ? count : stack->count;
 }
 
@@ -176,8 +270,9 @@ void rvp_text_stack(const struct rvp_view *view, const struct rvp_frame_list *st
 		if (shown[i]) {
 			print_frame(view, &stack->frames[i]);
 			printed++;
+			all -= skip_native(view, stack, shown, &i);
 		}
 	if (all > printed)
-		print_left(view, all - printed);
+		print_left(view, "and ", all - printed, "more");
 	free(shown);
 }
