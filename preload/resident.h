@@ -4,7 +4,7 @@
  * our own (OWN_RANGE).
  *
  * Looked at when RSS is 2 % and 1 MiB above the last look's, at most every 100 ms, and only while all looks
- * together took less than 5 ms and 1 % of the time; and at the end and at rvprof_snapshot() always. Cost: 1 to 10 ms a
+ * together took less than 5 ms and 1 % of the time; and at the end and at rvprof_snapshot() always. Cost: 1 to 20 ms a
  * resident GiB.
  */
 #ifndef RVP_RESIDENT_H

@@ -271,9 +271,10 @@ START_TEST(hostile_rows_are_left_out)
 	snapshot(look_stamp, MIB, UINT64_MAX, UINT64_MAX);
 	MAKE(thread, RESIDENT, 0, .stamp = look_stamp, .address = UINT64_MAX - 5, .bytes = 4096,
 	     .resident_bytes = 4096);
-	MAKE(thread, RESIDENT, 0, .stamp = look_stamp, .address = HEAP, .bytes = 0, .resident_bytes = 4096);
-	MAKE(thread, RESIDENT, 0, .stamp = look_stamp, .address = HEAP, .bytes = 4096,
-	     .resident_bytes = 8192);
+	MAKE(thread, RESIDENT, 0, .stamp = look_stamp, .address = HEAP, .bytes = 0, .resident_bytes = 4096,
+	     .kind = RVP_RANGE_HEAP);
+	MAKE(thread, RESIDENT, 0, .stamp = look_stamp, .address = HEAP, .bytes = 4096, .resident_bytes = 8192,
+	     .kind = RVP_RANGE_HEAP);
 	MAKE(thread, RESIDENT, 0, .stamp = look_stamp, .address = HEAP, .bytes = 4096, .resident_bytes = 4096,
 	     .kind = 99);
 	MAKE(thread, OWN_RANGE, 0, .stamp = look_stamp, .address = UINT64_MAX - 5, .bytes = UINT64_MAX);
