@@ -239,7 +239,8 @@ static const struct rvp_rule *rule_for(struct rules *rules, const struct site_ru
 	struct rvp_rule_block block = {.bytes = birth->block.bytes,
 				       .is_mapped = birth->block.flags & RVP_BLOCK_MAPPED,
 				       .is_file = birth->block.flags & RVP_BLOCK_FILE,
-				       .scopes = names};
+				       .scopes = names,
+				       .process = process};
 	size_t open = 0;
 	const struct rvp_scope *scopes =
 	    rules->has_scopes ? rvp_scopes_of(&rules->scopes, birth->moment, &open) : NULL;

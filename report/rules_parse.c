@@ -18,10 +18,10 @@
 enum { RULE_CONFIDENCE = 90, GENERIC_CONFIDENCE = 70, UNTESTED_CONFIDENCE = 60, LINKS_OF_ONE = 8 };
 
 const char *const rvp_rule_words[RVP_RULE_ABOUT_COUNT] = {
-    [RVP_RULE_BY] = "by",         [RVP_RULE_FRAME] = "frame", [RVP_RULE_CALLER] = "caller",
-    [RVP_RULE_PYTHON] = "python", [RVP_RULE_BYTES] = "bytes", [RVP_RULE_FILE] = "file",
-    [RVP_RULE_THREAD] = "thread", [RVP_RULE_PHASE] = "phase", [RVP_RULE_SCOPE] = "scope",
-    [RVP_RULE_MAPPED] = "mapped",
+    [RVP_RULE_BY] = "by",         [RVP_RULE_FRAME] = "frame",   [RVP_RULE_CALLER] = "caller",
+    [RVP_RULE_PYTHON] = "python", [RVP_RULE_BYTES] = "bytes",   [RVP_RULE_FILE] = "file",
+    [RVP_RULE_THREAD] = "thread", [RVP_RULE_PHASE] = "phase",   [RVP_RULE_SCOPE] = "scope",
+    [RVP_RULE_MAPPED] = "mapped", [RVP_RULE_LOADED] = "loaded",
 };
 
 struct reader {
@@ -252,6 +252,7 @@ static bool read_condition(struct reader *reader, struct rvp_rule_condition *con
 	case RVP_RULE_FILE:
 	case RVP_RULE_THREAD:
 	case RVP_RULE_SCOPE:
+	case RVP_RULE_LOADED:
 		condition->count = read_patterns(reader, condition->about, &condition->first);
 		return condition->count != 0;
 	default: return read_chain(reader, condition);

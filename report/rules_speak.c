@@ -23,6 +23,15 @@ static bool is_file(const struct rvp_rule_list *rules, const struct rvp_rule_con
 	return false;
 }
 
+static bool is_loaded(const struct rvp_rule_list *rules, const struct rvp_rule_condition *condition,
+		      const struct rvp_process *process)
+{
+	for (size_t i = 0; process && i < process->module_count; i++)
+		if (is_file(rules, condition, process->modules[i].path))
+			return true;
+	return false;
+}
+
 static bool is_inside(const struct rvp_rule_list *rules, const struct rvp_rule_condition *condition,
 		      const struct rvp_rule_block *block)
 {
@@ -43,6 +52,7 @@ bool rvp_rule_block_fulfils(const struct rvp_rule_list *rules, const struct rvp_
 	case RVP_RULE_PHASE: return condition->phases >> block->phase & 1;
 	case RVP_RULE_SCOPE: return is_inside(rules, condition, block);
 	case RVP_RULE_MAPPED: return block->is_mapped;
+	case RVP_RULE_LOADED: return is_loaded(rules, condition, block->process);
 	default: return !condition->is_negated; /* of the call path: it holds already */
 	}
 }

@@ -15,6 +15,7 @@ struct rvp_rule_block {
 	const char *file, *thread;
 	const struct rvp_text *scopes; /* names of what is open on its thread */
 	size_t scope_count;
+	const struct rvp_process *process; /* NULL: not known */
 };
 
 bool rvp_rule_block_fulfils(const struct rvp_rule_list *rules, const struct rvp_rule_condition *condition,

@@ -240,6 +240,22 @@ START_TEST(a_file_is_only_spoken_of_by_name)
 }
 END_TEST
 
+START_TEST(loaded_libraries)
+{
+	struct rvp_module modules[] = {{.path = "/x/libc.so.6"}, {.path = "/x/llama-addon-1.node"}};
+	struct rvp_process process = {.modules = modules, .module_count = 2};
+	struct rvp_rule_block block = {.process = &process};
+
+	take("runtime: by \"x\" loaded \"llama-addon*.node\" | \"other\" because \"1\"\n"
+	     "input: by \"x\" not loaded \"libc.so*\" because \"2\"\n");
+	ck_assert_str_eq(speaks(&block)->purpose, "runtime");
+	process.module_count = 1;
+	ck_assert_ptr_null(speaks(&block));
+	process.module_count = 0;
+	ck_assert_str_eq(speaks(&block)->purpose, "input");
+}
+END_TEST
+
 START_TEST(phases_and_scopes)
 {
 	struct rvp_text open[] = {{"inner", 5}, {"KV fill", 7}};
@@ -464,6 +480,7 @@ int main(void)
 	tcase_add_test(all, leave_ends_its_class);
 	tcase_add_test(all, a_file_is_only_spoken_of_by_name);
 	tcase_add_test(all, phases_and_scopes);
+	tcase_add_test(all, loaded_libraries);
 	tcase_add_test(all, sets_are_kept_once);
 	tcase_add_test(all, native_paths);
 	tcase_add_test(all, what_is_not_known_is_not_denied);
