@@ -152,7 +152,7 @@ static void note_result(bool is_whole)
 
 	now.whole += is_whole;
 	now.broken += !is_whole;
-	if (rvp_followed_count_stores(now.scans) >= least) {
+	if (is_whole && rvp_followed_count_stores(now.scans) >= least) {
 		now.has_enough_ticks = true;
 		now.has_enough_marks |= by_marks;
 	}
@@ -174,12 +174,13 @@ static void wait_for_next(void)
 		stop();
 }
 
-static void close_window(struct rvp_thread *thread, const char *reason)
+/* What was seen while a program was being set up is no rhythm: interpreters that load code only append. */
+static void close_window(struct rvp_thread *thread, const char *reason, bool is_cut)
 {
 	uint64_t begin_ns = rvp_monotonic_ns();
 
-	note_result(!*reason);
-	if (rvp_folder_give_slot(thread))
+	note_result(!is_cut);
+	if (!is_cut && rvp_folder_give_slot(thread))
 		rvp_followed_emit(thread, rvp_event_stamp(thread), now.number, now.scans);
 	rvp_followed_close();
 	rvp_writes_turn_off();
@@ -211,9 +212,9 @@ static void scan(struct rvp_thread *thread)
 	now.cost_ns += now.next_ns - begin_ns;
 	now.next_ns += now.tick_ns;
 	if (!good)
-		close_window(thread, "the kernel does not tell any more: its descriptor is gone");
+		close_window(thread, "the kernel does not tell any more: its descriptor is gone", false);
 	else if (now.scans == scans_wanted())
-		close_window(thread, "");
+		close_window(thread, "", false);
 }
 
 /* ---- the beat ---- */
@@ -241,7 +242,7 @@ static void see_mark(struct rvp_thread *thread, uint64_t source)
 {
 	note_mark();
 	if (atomic_load(&state) == OPEN && now.beat == RVP_WRITE_BEAT_TICKS)
-		close_window(thread, "the program began to mark its steps");
+		close_window(thread, "the program began to mark its steps", true);
 	if (atomic_load(&state) == OPEN && source == now.source)
 		scan(thread);
 	else if (atomic_load(&state) == WAITING && now.marks >= now.next_mark && is_steady())
@@ -293,9 +294,9 @@ static void see_tick(struct rvp_thread *thread, uint64_t ns)
 	note_size(ns);
 	if (is_open && now.beat == RVP_WRITE_BEAT_MARKS) {
 		if (!has_marks)
-			close_window(thread, "no step was marked any more");
+			close_window(thread, "no step was marked any more", false);
 	} else if (is_open && is_broken()) {
-		close_window(thread, "the program was still being set up");
+		close_window(thread, "the program was still being set up", true);
 	} else if (is_open && ns >= now.next_ns) {
 		scan(thread);
 	} else if (!is_open && !has_marks && !now.has_enough_ticks && is_set_up(ns)) {
@@ -323,7 +324,7 @@ void rvp_writes_end(struct rvp_thread *thread, const char *why)
 	if (rvp_writes_floor == UINT64_MAX || rvp_process_is_vfork_child() || !take())
 		return;
 	if (atomic_load(&state) == OPEN)
-		close_window(thread, why);
+		close_window(thread, why, false);
 	else if (!now.number && now.most_bytes >= small_growth_bytes &&
 		 rvp_monotonic_ns() - now.first_ns >= long_ns)
 		refuse(thread, "no step was marked, and no steady time was met at hooked calls");

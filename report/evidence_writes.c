@@ -27,12 +27,15 @@ enum {
 	LEAST_SCANS = 4, /* of fewer two are the begin and the end */
 	ACTIVE_PERCENT = 90,
 	REWRITTEN_PERCENT = 3,
-	LEAST_UNITS = 64,   /* 128 bytes a step */
-	LATE_PERCENT = 40,  /* of pages first written: a front that moves on to the end of the window */
-	HOT_PERCENT = 80,   /* of scans: a page that is always written has no front */
-	LEAST_GROUPS = 8,   /* of ticks */
-	PLACES_AT_ONCE = 3, /* a log has its end, and at most a head with its length */
-	ALIKE = 2,          /* growth of siblings, at most so many times the other's */
+	LEAST_CHANGES = 512, /* units that were seen to change: of fewer nothing follows */
+	LEAST_UNITS = 64,    /* 128 bytes a step */
+	LATE_PERCENT = 40,   /* of pages first written: a front that moves on to the end of the window */
+	HOT_PERCENT = 80,    /* of scans: a page that is always written has no front */
+	LEAST_GROUPS = 8,    /* of ticks */
+	PLACES_AT_ONCE = 3,  /* a log has its end, and at most a head with its length */
+	ALIKE_PERCENT =
+	    150,  /* growth of siblings, at most so much of the other's: layers get the same rows */
+	EVEN = 2, /* pages of a step, at most so many times those of another: where a row crosses a page */
 	UNIT_BYTES = 2,
 	UNITS_OF_PAGE = 2048,
 	SIBLINGS_TO_FOLLOW = 2, /* appended steadily: then a third one of that size belongs to them */
@@ -103,7 +106,7 @@ static bool is_written_once(const struct rvp_record_WRITTEN *written)
 
 	if (is_front(written))
 		return true;
-	return written->observations && changes &&
+	return written->observations && changes >= LEAST_CHANGES &&
 	       (double)written->again_units * 100 <= (double)changes * REWRITTEN_PERCENT;
 }
 
@@ -126,14 +129,14 @@ bool rvp_writing_is_sibling(const struct rvp_record_WRITTEN *one, const struct r
 {
 	double growth = rvp_writing_growth(one), others = rvp_writing_growth(other);
 
-	return one->bytes == other->bytes && one->number == other->number && growth <= others * ALIKE &&
-	       others <= growth * ALIKE;
+	return one->bytes == other->bytes && one->number == other->number &&
+	       growth * 100 <= others * ALIKE_PERCENT && others * 100 <= growth * ALIKE_PERCENT;
 }
 
 bool rvp_writing_is_many_stores(const struct rvp_record_WRITTEN *written)
 {
 	return written->runs >= (uint64_t)PLACES_AT_ONCE * count_bits(written->active) &&
-	       written->most_pages <= written->least_pages * ALIKE;
+	       written->most_pages <= written->least_pages * EVEN;
 }
 
 /* ---- the survey ---- */

@@ -73,10 +73,22 @@ START_TEST(what_grows_by_little_is_no_store)
 {
 	struct rvp_record_WRITTEN written = store();
 
-	written.observations = 2;
-	written.new_units = 64; /* 32 a page, two pages a step */
+	written.observations = 32;
+	written.new_units = 1024; /* 32 a page, two pages a step */
 	ck_assert_int_eq(rvp_writing_of(&written, false), RVP_WRITING_APPENDED);
-	written.new_units = 63;
+	written.new_units = 1023;
+	ck_assert_int_eq(rvp_writing_of(&written, false), RVP_WRITING_REWRITTEN);
+}
+END_TEST
+
+START_TEST(of_few_changes_nothing_follows)
+{
+	struct rvp_record_WRITTEN written = store();
+
+	written.observations = 10;
+	written.new_units = 512;
+	ck_assert_int_eq(rvp_writing_of(&written, false), RVP_WRITING_APPENDED);
+	written.new_units = 511;
 	ck_assert_int_eq(rvp_writing_of(&written, false), RVP_WRITING_REWRITTEN);
 }
 END_TEST
@@ -156,7 +168,7 @@ START_TEST(siblings_are_of_one_size_and_grow_alike)
 {
 	struct rvp_record_WRITTEN one = store(), other = store();
 
-	other.new_units = one.new_units * 2;
+	other.new_units = one.new_units * 3 / 2;
 	ck_assert(rvp_writing_is_sibling(&one, &other));
 	other.new_units++;
 	ck_assert(!rvp_writing_is_sibling(&one, &other));
@@ -407,6 +419,7 @@ int main(void)
 	tcase_add_test(rules, what_is_never_written_is_static);
 	tcase_add_test(rules, units_written_twice_make_it_rewritten);
 	tcase_add_test(rules, what_grows_by_little_is_no_store);
+	tcase_add_test(rules, of_few_changes_nothing_follows);
 	tcase_add_test(rules, what_is_written_but_never_changes_is_no_store);
 	tcase_add_test(rules, a_store_is_written_in_nine_steps_of_ten);
 	tcase_add_test(rules, ticks_are_taken_together);
