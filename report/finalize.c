@@ -129,7 +129,7 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 	rvp_csv_open(&csv, outputs->files[MEMORY], outputs->files[CATEGORIES]);
 	rvp_latency_write(outputs->files[LATENCY], rvp_attribution_steps(attribution));
 	if (!rvp_ledger_open(&ledger, run) ||
-	    !rvp_step_ends_spread(&ends, rvp_attribution_steps(attribution), GROWTH_POINTS) ||
+	    !rvp_step_ends_spread(&ends, run, rvp_attribution_steps(attribution), GROWTH_POINTS) ||
 	    !rvp_trace_open(&trace, run, outputs->files[TRACE], trace_max_bytes)) {
 		rvp_ledger_close(&ledger);
 		rvp_step_ends_free(&ends);

@@ -39,9 +39,10 @@ static bool choose_moments(struct rvp_inquiry *inquiry)
 	bool is_good = true;
 
 	if (asked->what == RVP_ASKED_KV || asked->what == RVP_ASKED_GROWTH)
-		is_good = rvp_step_ends_spread(&ends, inquiry->steps, RVP_STEP_ENDS_MAX);
+		is_good = rvp_step_ends_spread(&ends, inquiry->run, inquiry->steps, RVP_STEP_ENDS_MAX);
 	if (asked->what == RVP_ASKED_STEPS)
-		is_good = rvp_step_ends_two(&ends, inquiry->steps, asked->step, asked->versus_step);
+		is_good =
+		    rvp_step_ends_two(&ends, inquiry->run, inquiry->steps, asked->step, asked->versus_step);
 	inquiry->moments_ns = ends.moments_ns;
 	inquiry->moment_steps = ends.steps;
 	inquiry->moment_count = ends.count;

@@ -20,13 +20,21 @@ void rvp_step_ends_free(struct rvp_step_ends *ends)
 	*ends = (struct rvp_step_ends){0};
 }
 
-static void add(struct rvp_step_ends *ends, const struct rvp_steps *steps, uint32_t number)
+/* What nobody ended lasts to the end of its process, and then nothing is left. The last of detected steps has
+ * the program's tidying up in it, too. */
+static bool lasts_to_end(const struct rvp_run *run, const struct rvp_step *step)
+{
+	return step->is_open ||
+	       (step->process < run->process_count && step->end_ns >= run->processes[step->process].end_ns);
+}
+
+static void add(struct rvp_step_ends *ends, const struct rvp_run *run, const struct rvp_steps *steps,
+		uint32_t number)
 {
 	const struct rvp_step *step = &steps->steps[number];
 
-	/* What nobody ended lasts to the end of its process, and then nothing is left. */
 	ends->moments_ns[ends->count] =
-	    step->is_open && step->end_ns > step->begin_ns ? step->end_ns - 1 : step->end_ns;
+	    lasts_to_end(run, step) && step->end_ns > step->begin_ns ? step->end_ns - 1 : step->end_ns;
 	ends->steps[ends->count++] = number;
 }
 
@@ -39,34 +47,36 @@ static bool has_phase(const struct rvp_steps *steps, uint32_t phase)
 }
 
 /* In the first step libraries set themselves up. */
-static bool is_steady(const struct rvp_steps *steps, size_t number, bool has_decode)
+static bool is_steady(const struct rvp_run *run, const struct rvp_steps *steps, size_t number,
+		      bool has_decode)
 {
 	const struct rvp_step *step = &steps->steps[number];
 
-	if (step->is_open || (number + 1 == steps->count && steps->confidence < 1))
+	if (lasts_to_end(run, step) || (number + 1 == steps->count && steps->confidence < 1))
 		return false;
 	if (has_decode)
 		return step->phase == RVP_STEP_PHASE_DECODE;
 	return number && step->phase != RVP_STEP_PHASE_WARMUP && step->phase != RVP_STEP_PHASE_PREFILL;
 }
 
-bool rvp_step_ends_spread(struct rvp_step_ends *ends, const struct rvp_steps *steps, size_t most)
+bool rvp_step_ends_spread(struct rvp_step_ends *ends, const struct rvp_run *run,
+			  const struct rvp_steps *steps, size_t most)
 {
 	bool has_decode = has_phase(steps, RVP_STEP_PHASE_DECODE);
 	size_t all = 0, seen = 0, taken = 0, wanted;
 
 	for (size_t i = 0; i < steps->count; i++)
-		all += is_steady(steps, i, has_decode);
+		all += is_steady(run, steps, i, has_decode);
 	wanted = all < most ? all : most;
 	if (!open_ends(ends, wanted)) {
 		rvp_step_ends_free(ends);
 		return false;
 	}
 	for (size_t i = 0; i < steps->count && taken < wanted; i++) {
-		if (!is_steady(steps, i, has_decode))
+		if (!is_steady(run, steps, i, has_decode))
 			continue;
 		if (wanted < 2 || seen == taken * (all - 1) / (wanted - 1)) {
-			add(ends, steps, (uint32_t)i);
+			add(ends, run, steps, (uint32_t)i);
 			taken++;
 		}
 		seen++;
@@ -74,7 +84,8 @@ bool rvp_step_ends_spread(struct rvp_step_ends *ends, const struct rvp_steps *st
 	return true;
 }
 
-bool rvp_step_ends_two(struct rvp_step_ends *ends, const struct rvp_steps *steps, uint64_t a, uint64_t b)
+bool rvp_step_ends_two(struct rvp_step_ends *ends, const struct rvp_run *run, const struct rvp_steps *steps,
+		       uint64_t a, uint64_t b)
 {
 	uint64_t first = a < b ? a : b, second = a < b ? b : a;
 
@@ -84,8 +95,8 @@ bool rvp_step_ends_two(struct rvp_step_ends *ends, const struct rvp_steps *steps
 	}
 	if (second >= steps->count)
 		return true;
-	add(ends, steps, (uint32_t)first);
-	add(ends, steps, (uint32_t)second);
+	add(ends, run, steps, (uint32_t)first);
+	add(ends, run, steps, (uint32_t)second);
 	return true;
 }
 

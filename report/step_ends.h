@@ -16,10 +16,12 @@ struct rvp_step_ends {
 
 /* Of the steady phase: decode steps where there are any, else all but warm-up, prefill and the first one; at
  * most so many, evenly spread, first and last among them. False without memory. */
-bool rvp_step_ends_spread(struct rvp_step_ends *ends, const struct rvp_steps *steps, size_t most);
+bool rvp_step_ends_spread(struct rvp_step_ends *ends, const struct rvp_run *run,
+			  const struct rvp_steps *steps, size_t most);
 
 /* Of these two, if there are such steps; `a` may be behind `b`. The moments ascend. */
-bool rvp_step_ends_two(struct rvp_step_ends *ends, const struct rvp_steps *steps, uint64_t a, uint64_t b);
+bool rvp_step_ends_two(struct rvp_step_ends *ends, const struct rvp_run *run, const struct rvp_steps *steps,
+		       uint64_t a, uint64_t b);
 
 void rvp_step_ends_free(struct rvp_step_ends *ends);
 

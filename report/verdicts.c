@@ -95,11 +95,8 @@ static void say_peak(const struct maker *maker)
 	if (totals && peak) {
 		rvp_category_totals(totals, maker->answer, rvp_attribution_purposes(maker->attribution));
 		list_categories(totals, list, sizeof list);
-		if (totals->by_category[RVP_CATEGORY_UNKNOWN].at_peak_bytes == peak)
-			say(maker->verdicts, "peak", peak,
-			    "live memory was highest at %s; nothing says what it was for",
-			    rvp_text_bytes(peak, bytes));
-		else
+		/* Of an ordinary program nothing is known, and it need not be said. */
+		if (totals->by_category[RVP_CATEGORY_UNKNOWN].at_peak_bytes < peak)
 			say(maker->verdicts, "peak", peak, "live memory was highest at %s: %s",
 			    rvp_text_bytes(peak, bytes), list);
 	}
@@ -168,7 +165,11 @@ static void say_growth(const struct maker *maker, const struct growth *growth, b
 	rvp_text_bytes(growth->bytes, b);
 	if (is_cache) {
 		say(maker->verdicts, "kv_growth", growth->bytes,
-		    "the KV cache grows by %s%s a step, as it is made to: %s in %u steps", a, mark, b, steps);
+		    growth->site->evidence == RVP_EVIDENCE_LIFETIME
+			? "what grows like a KV cache does so by %s%s a step, %s in %u steps: a leak if it "
+			  "is none"
+			: "the KV cache grows by %s%s a step, as it is made to: %s in %u steps",
+		    a, mark, b, steps);
 		return;
 	}
 	name_site(maker, growth->site, place, sizeof place);

@@ -99,7 +99,7 @@ static void write_all(struct rvp_run *run, struct rvp_attribution *attribution, 
 
 	rvp_csv_open(&csv, out, out);
 	rvp_latency_write(out, rvp_attribution_steps(attribution));
-	if (!rvp_step_ends_spread(&ends, rvp_attribution_steps(attribution), 16) ||
+	if (!rvp_step_ends_spread(&ends, run, rvp_attribution_steps(attribution), 16) ||
 	    !rvp_ledger_open(&ledger, run) || !rvp_trace_open(&trace, run, out, 1 << 20))
 		abort();
 	rvp_trace_put_steps(&trace, rvp_attribution_steps(attribution));
