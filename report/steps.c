@@ -328,24 +328,26 @@ static bool choose(const struct rvp_run *run, struct rvp_said *said, unsigned so
 	return true;
 }
 
-static bool listen(const struct rvp_run *run, struct rvp_said *said)
+static bool listen(const struct rvp_run *run, struct rvp_said *said, struct rvp_step_census *census)
 {
 	struct rvp_timeline *timeline = rvp_timeline_open(run, RVP_NO_PROCESS);
 	struct rvp_moment moment;
 
 	if (!timeline)
 		return false;
-	while (rvp_timeline_next(timeline, &moment))
+	while (rvp_timeline_next(timeline, &moment)) {
 		rvp_said_take(said, &moment);
+		rvp_step_census_take(census, &moment);
+	}
 	rvp_timeline_close(timeline);
 	rvp_said_close(said);
 	return !said->has_failed;
 }
 
 /* The detected steps' spans: what came before the first is the load. */
-static bool detect(const struct rvp_run *run, struct rvp_steps *steps)
+static bool detect(const struct rvp_run *run, const struct rvp_step_census *census, struct rvp_steps *steps)
 {
-	if (!rvp_steps_detect(run, steps))
+	if (!rvp_steps_detect(run, census, steps))
 		return false;
 	if (!steps->count)
 		return true;
@@ -359,20 +361,28 @@ static bool detect(const struct rvp_run *run, struct rvp_steps *steps)
 	return true;
 }
 
+static bool find(const struct rvp_run *run, struct rvp_said *said, struct rvp_step_census *census,
+		 struct rvp_steps *steps)
+{
+	unsigned source;
+
+	if (!steps->texts || !census || !rvp_said_open(said, run, steps->texts) || !listen(run, said, census))
+		return false;
+	source = best_source(said);
+	return source < SOURCES ? choose(run, said, source, steps) : detect(run, census, steps);
+}
+
 struct rvp_status rvp_steps_find(const struct rvp_run *run, struct rvp_steps *steps)
 {
+	struct rvp_step_census *census = rvp_step_census_open();
 	struct rvp_said said = {0};
-	unsigned source = SOURCES;
 	bool is_good;
 
 	*steps = (struct rvp_steps){.source = "none", .why_none = ""};
 	steps->texts = calloc(1, sizeof(struct rvp_arena));
-	is_good = steps->texts && rvp_said_open(&said, run, steps->texts) && listen(run, &said);
-	if (is_good)
-		source = best_source(&said);
-	if (is_good)
-		is_good = source < SOURCES ? choose(run, &said, source, steps) : detect(run, steps);
+	is_good = find(run, &said, census, steps);
 	rvp_said_free(&said);
+	free(census);
 	if (is_good)
 		return RVP_OK;
 	rvp_steps_free(steps);

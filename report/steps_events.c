@@ -7,7 +7,6 @@
 
 #include "report/block_table.h"
 #include "report/site_table.h"
-#include "report/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,41 +15,48 @@ enum { THREADS = 1024, LEAST_ALLOCS = 64, LEAST_ALIGNED = 256 };
 
 /* ---- whose loop ---- */
 
-struct thread_count {
-	uint32_t process, tid;
+struct tally {
 	uint64_t count, python_count;
 };
 
-struct census {
+struct thread_count {
+	uint32_t process, tid;
+	struct tally tallies[2]; /* of all, of those with an alignment */
+};
+
+struct rvp_step_census {
 	struct thread_count threads[THREADS];
+	struct thread_count *last;
 	uint32_t count;
 };
 
-static struct thread_count *thread_of(struct census *census, uint32_t process, uint32_t tid)
+struct rvp_step_census *rvp_step_census_open(void)
+{
+	return calloc(1, sizeof(struct rvp_step_census));
+}
+
+static bool is_there(const struct thread_count *thread)
+{
+	return thread->tallies[0].count > 0;
+}
+
+static struct thread_count *thread_of(struct rvp_step_census *census, uint32_t process, uint32_t tid)
 {
 	uint32_t at = (process * 2654435761u + tid) % THREADS;
+	struct thread_count *thread = census->last;
 
-	while (census->threads[at].count &&
-	       (census->threads[at].process != process || census->threads[at].tid != tid))
+	if (thread && thread->tid == tid && thread->process == process)
+		return thread;
+	for (thread = &census->threads[at]; is_there(thread); thread = &census->threads[at]) {
+		if (thread->process == process && thread->tid == tid)
+			return census->last = thread;
 		at = (at + 1) % THREADS;
-	if (census->threads[at].count)
-		return &census->threads[at];
+	}
 	if (census->count >= THREADS * 3 / 4)
 		return NULL;
 	census->count++;
-	census->threads[at].process = process;
-	census->threads[at].tid = tid;
-	return &census->threads[at];
-}
-
-static void count_alloc(struct census *census, const struct rvp_moment *moment)
-{
-	struct thread_count *thread = thread_of(census, moment->process, moment->tid);
-
-	if (!thread)
-		return;
-	thread->count++;
-	thread->python_count += moment->record->ALLOC.python != 0;
+	*thread = (struct thread_count){.process = process, .tid = tid};
+	return census->last = thread;
 }
 
 static bool is_aligned(const struct rvp_moment *moment)
@@ -60,41 +66,42 @@ static bool is_aligned(const struct rvp_moment *moment)
 	return family >= RVP_FAMILY_ALIGNED_ALLOC && family <= RVP_FAMILY_PVALLOC;
 }
 
-static bool take_census(const struct rvp_run *run, bool only_aligned, struct census *census)
+void rvp_step_census_take(struct rvp_step_census *census, const struct rvp_moment *moment)
 {
-	struct rvp_timeline *timeline = rvp_timeline_open(run, RVP_NO_PROCESS);
-	struct rvp_moment moment;
+	struct thread_count *thread;
 
-	if (!timeline)
-		return false;
-	while (rvp_timeline_next(timeline, &moment))
-		if (moment.kind == RVP_MOMENT_RECORD && moment.process != RVP_NO_PROCESS &&
-		    moment.record->kind == RVP_ALLOC && (!only_aligned || is_aligned(&moment)))
-			count_alloc(census, &moment);
-	rvp_timeline_close(timeline);
-	return true;
+	if (moment->kind != RVP_MOMENT_RECORD || moment->process == RVP_NO_PROCESS ||
+	    moment->record->kind != RVP_ALLOC)
+		return;
+	thread = thread_of(census, moment->process, moment->tid);
+	for (int i = 0; thread && i <= is_aligned(moment); i++) {
+		thread->tallies[i].count++;
+		thread->tallies[i].python_count += moment->record->ALLOC.python != 0;
+	}
 }
 
-static const struct thread_count *busiest(const struct census *census)
+static const struct thread_count *busiest(const struct rvp_step_census *census, bool only_aligned)
 {
-	const struct thread_count *found = NULL;
+	const struct thread_count *found = &census->threads[0];
 
-	for (int i = 0; i < THREADS; i++)
-		if (census->threads[i].count && (!found || census->threads[i].count > found->count))
+	for (int i = 1; i < THREADS; i++)
+		if (census->threads[i].tallies[only_aligned].count > found->tallies[only_aligned].count)
 			found = &census->threads[i];
 	return found;
 }
 
 /* The main thread of the process of the busiest one, where it makes a tenth as many. */
-static const struct thread_count *choose_thread(const struct rvp_run *run, const struct census *census)
+static const struct thread_count *choose_thread(const struct rvp_run *run,
+						const struct rvp_step_census *census, bool only_aligned)
 {
-	const struct thread_count *found = busiest(census);
+	const struct thread_count *found = busiest(census, only_aligned);
+	uint64_t count = found->tallies[only_aligned].count;
 
-	for (int i = 0; found && i < THREADS; i++) {
+	for (int i = 0; count && i < THREADS; i++) {
 		const struct thread_count *thread = &census->threads[i];
 
-		if (thread->count && thread->process == found->process &&
-		    thread->tid == run->processes[found->process].pid && thread->count * 10 >= found->count)
+		if (thread->process == found->process && thread->tid == run->processes[found->process].pid &&
+		    thread->tallies[only_aligned].count * 10 >= count)
 			return thread;
 	}
 	return found;
@@ -326,25 +333,20 @@ static bool gather(const struct rvp_run *run, struct rvp_step_events *out, bool 
 	return is_good;
 }
 
-bool rvp_step_events_gather(const struct rvp_run *run, bool only_aligned, struct rvp_step_events *out)
+bool rvp_step_events_gather(const struct rvp_run *run, const struct rvp_step_census *census,
+			    bool only_aligned, struct rvp_step_events *out)
 {
-	struct census *census = calloc(1, sizeof *census);
-	const struct thread_count *thread;
-	bool is_good;
+	const struct thread_count *thread = choose_thread(run, census, only_aligned);
+	const struct tally *tally = &thread->tallies[only_aligned];
 
-	*out = (struct rvp_step_events){.why_none = "", .is_aligned = only_aligned};
-	is_good = census && take_census(run, only_aligned, census);
-	thread = is_good ? choose_thread(run, census) : NULL;
-	if (is_good && (!thread || thread->count < (only_aligned ? LEAST_ALIGNED : LEAST_ALLOCS))) {
+	*out = (struct rvp_step_events){
+	    .why_none = "", .is_aligned = only_aligned, .process = thread->process, .tid = thread->tid};
+	if (tally->count < (only_aligned ? LEAST_ALIGNED : LEAST_ALLOCS)) {
 		out->why_none = "too few allocations were recorded";
-	} else if (is_good) {
-		out->process = thread->process;
-		out->tid = thread->tid;
-		out->is_sampled = !only_aligned && run->processes[thread->process].mode != RVP_MODE_FULL;
-		is_good = gather(run, out, thread->python_count * 2 > thread->count);
+		return true;
 	}
-	free(census);
-	return is_good;
+	out->is_sampled = !only_aligned && run->processes[thread->process].mode != RVP_MODE_FULL;
+	return gather(run, out, tally->python_count * 2 > tally->count);
 }
 
 void rvp_step_events_free(struct rvp_step_events *events)
@@ -354,4 +356,21 @@ void rvp_step_events_free(struct rvp_step_events *events)
 	free(events->paths);
 	free(events->words);
 	*events = (struct rvp_step_events){.why_none = ""};
+}
+
+uint64_t rvp_step_events_end_ns(const struct rvp_step_events *events)
+{
+	const struct rvp_step_event *last = &events->events[events->count - 1];
+
+	return last->ns + last->quiet_ns;
+}
+
+uint64_t rvp_step_path_key(const struct rvp_step_events *events, uint32_t path, uint32_t depth)
+{
+	uint64_t key = 0;
+
+	for (uint32_t i = depth; i < events->paths[path].depth; i++)
+		key =
+		    (key ^ events->words[events->paths[path].first + i]) * 0x9e3779b97f4a7c15u + (key >> 29);
+	return key;
 }

@@ -7,7 +7,7 @@
 #ifndef RVP_REPORT_STEPS_EVENTS_H
 #define RVP_REPORT_STEPS_EVENTS_H
 
-#include "report/run.h"
+#include "report/timeline.h"
 
 enum { RVP_STEP_EVENTS_MAX = 4 << 20, RVP_STEP_DEPTH_MAX = 64, RVP_STEP_SITES_MAX = 1 << 18 };
 #define RVP_STEP_NEVER UINT32_MAX
@@ -41,10 +41,22 @@ struct rvp_step_events {
 	const char *why_none; /* "": they are good to look at */
 };
 
+/* Whose allocations there are, by thread: all, and those with an alignment. NULL without memory. */
+struct rvp_step_census;
+struct rvp_step_census *rvp_step_census_open(void);
+void rvp_step_census_take(struct rvp_step_census *census, const struct rvp_moment *moment);
+
 /* Of the thread that is most likely the program's own loop: the main one unless it does next to nothing.
- * `only_aligned`: of requests with an alignment alone, which both modes record each; why_none says when there
- * are too few. False without memory. */
-bool rvp_step_events_gather(const struct rvp_run *run, bool only_aligned, struct rvp_step_events *events);
+ * `only_aligned`: of requests with an alignment alone, which both modes record each. why_none says when there
+ * are too few; the log is not read then. The census has seen the whole timeline. False without memory. */
+bool rvp_step_events_gather(const struct rvp_run *run, const struct rvp_step_census *census,
+			    bool only_aligned, struct rvp_step_events *events);
 void rvp_step_events_free(struct rvp_step_events *events);
+
+/* When the thread was last seen at work. There are events. */
+uint64_t rvp_step_events_end_ns(const struct rvp_step_events *events);
+
+/* A number for the end of a call path, from `depth` on. */
+uint64_t rvp_step_path_key(const struct rvp_step_events *events, uint32_t path, uint32_t depth);
 
 #endif

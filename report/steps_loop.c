@@ -52,14 +52,6 @@ struct search {
 	size_t mask;
 };
 
-static uint64_t key_of(const struct search *search, size_t at)
-{
-	const struct rvp_step_path *path =
-	    &search->events->paths[search->events->events[search->list[at]].path];
-
-	return search->events->words[path->first + search->depth];
-}
-
 static bool widen(struct search *search)
 {
 	size_t mask = search->mask ? search->mask * 2 + 1 : 1023;
@@ -102,15 +94,24 @@ static uint32_t word_of(struct search *search, uint64_t key)
 	return search->places[at] - 1;
 }
 
-/* The word of each event into `of`. */
+/* The word of each event into `of`. There are far fewer paths: they are asked once. */
 static bool number_words(struct search *search, uint32_t *of)
 {
-	for (size_t i = 0; i < search->count; i++) {
-		of[i] = word_of(search, key_of(search, i));
-		if (of[i] == NO_WORD)
-			return false;
+	const struct rvp_step_events *events = search->events;
+	uint32_t *of_path = calloc(events->path_count + 1, sizeof *of_path); /* word + 1 */
+	bool is_good = of_path != NULL;
+
+	for (size_t i = 0; is_good && i < search->count; i++) {
+		uint32_t path = events->events[search->list[i]].path;
+
+		if (!of_path[path])
+			of_path[path] =
+			    word_of(search, events->words[events->paths[path].first + search->depth]) + 1;
+		of[i] = of_path[path] - 1;
+		is_good = of[i] != NO_WORD;
 	}
-	return true;
+	free(of_path);
+	return is_good;
 }
 
 static uint64_t bytes_of_all(const struct search *search)
