@@ -21,7 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTES_MAX = 64, DISAGREEMENTS_MAX = 256, NOTE_BYTES = 256 };
+enum { NOTES_MAX = 64, DISAGREEMENTS_MAX = 256, DISAGREEMENT_PLACES = 1024, NOTE_BYTES = 256 };
+static_assert(DISAGREEMENT_PLACES == 1 << (64 - 54), "the home of a disagreement is the top 10 bits");
 static_assert((int)RVP_VERDICTS_MAX == (int)RVP_WORDS_MAX, "claims.h and attribution.h count alike");
 
 static struct rvp_evidence_source *(*const makers[])(struct rvp_attribution *) = {
@@ -44,6 +45,7 @@ struct rvp_attribution {
 	struct rvp_disagreement disagreements[DISAGREEMENTS_MAX];
 	struct rvp_words words; /* of the birth judged last */
 	size_t disagreement_count;
+	uint16_t disagreement_places[DISAGREEMENT_PLACES]; /* number + 1 */
 	char *notes[NOTES_MAX + 1];
 	size_t note_count;
 	bool no_memory;
@@ -277,6 +279,7 @@ void rvp_attribution_close(struct rvp_attribution *attribution)
 void rvp_attribution_begin_pass(struct rvp_attribution *attribution)
 {
 	attribution->disagreement_count = 0;
+	memset(attribution->disagreement_places, 0, sizeof attribution->disagreement_places);
 	attribution->words.count = 0;
 	for (int i = 0; i < SOURCES; i++)
 		if (attribution->sources[i]->begin_pass)
@@ -290,22 +293,39 @@ void rvp_attribution_see(struct rvp_attribution *attribution, const struct rvp_e
 			attribution->sources[i]->see(attribution->sources[i], event);
 }
 
+static bool are_of(const struct rvp_disagreement *entry, const struct rvp_verdict *believed,
+		   const struct rvp_verdict *overruled)
+{
+	return entry->believed.purpose == believed->purpose &&
+	       entry->believed.evidence == believed->evidence &&
+	       entry->overruled.purpose == overruled->purpose &&
+	       entry->overruled.evidence == overruled->evidence;
+}
+
+static size_t disagreement_home(const struct rvp_verdict *believed, const struct rvp_verdict *overruled)
+{
+	uint64_t key = (uint64_t)believed->purpose << 32 | (uint64_t)overruled->purpose << 16 |
+		       (uint64_t)believed->evidence << 8 | overruled->evidence;
+
+	return key * 0x9e3779b97f4a7c15u >> 54;
+}
+
+/* A quarter of the places is taken at most. */
 static struct rvp_disagreement *disagreement_of(struct rvp_attribution *attribution,
 						const struct rvp_verdict *believed,
 						const struct rvp_verdict *overruled)
 {
-	struct rvp_disagreement *entry = attribution->disagreements;
-	struct rvp_disagreement *end = entry + attribution->disagreement_count;
+	size_t at = disagreement_home(believed, overruled);
+	struct rvp_disagreement *entry;
 
-	for (; entry < end; entry++)
-		if (entry->believed.purpose == believed->purpose &&
-		    entry->believed.evidence == believed->evidence &&
-		    entry->overruled.purpose == overruled->purpose &&
-		    entry->overruled.evidence == overruled->evidence)
-			return entry;
+	for (uint16_t number; (number = attribution->disagreement_places[at]);
+	     at = (at + 1) % DISAGREEMENT_PLACES)
+		if (are_of(&attribution->disagreements[number - 1], believed, overruled))
+			return &attribution->disagreements[number - 1];
 	if (attribution->disagreement_count == DISAGREEMENTS_MAX)
 		return NULL;
-	attribution->disagreement_count++;
+	entry = &attribution->disagreements[attribution->disagreement_count++];
+	attribution->disagreement_places[at] = (uint16_t)attribution->disagreement_count;
 	*entry = (struct rvp_disagreement){.believed = *believed, .overruled = *overruled};
 	return entry;
 }

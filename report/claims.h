@@ -25,6 +25,7 @@ struct rvp_claims {
 	size_t block_count, block_room;
 	uint32_t *places; /* of a block's key; number + 1 */
 	size_t mask;
+	uint64_t *sieve; /* a bit is clear: no block of such a key is claimed */
 	struct rvp_site_claim *sites;
 	size_t site_count, site_room;
 	uint32_t *site_heads; /* by site; number + 1 */

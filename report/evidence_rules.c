@@ -4,6 +4,7 @@
  *
  *   (E1) What a call path allows is asked once a site. A block's own conditions are asked at its birth, and
  * only where a rule of its site has one. (E2) A mistake in a rule file costs that rule alone, and is told.
+ * (E3) Where nothing but the size is asked, an answer is kept for all sizes up to the next limit.
  */
 #include "report/evidence.h"
 
@@ -23,8 +24,9 @@ enum { NOTES_MAX = 8, SCOPES_SEEN_MAX = 64 };
 
 struct site_rules {
 	struct rvp_rule_choice choice;
-	bool is_known, is_settled; /* settled: `verdict` holds for every block */
-	bool has_verdict;
+	bool is_known, has_verdict;
+	uint32_t asks;        /* a bit an enum rvp_rule_about that a rule of the choice asks of a block */
+	uint64_t least, most; /* `verdict` holds for blocks of such sizes that are no mappings of files */
 	struct rvp_verdict verdict;
 };
 struct rules {
@@ -126,16 +128,60 @@ static struct rvp_verdict verdict_of(struct rules *rules, const struct rvp_rule 
 	return *verdict;
 }
 
-static bool asks_of_blocks(const struct rules *rules, struct rvp_rule_choice choice)
+/* Sizes on the other side of a limit are left out. */
+static void narrow(struct site_rules *site, const struct rvp_rule_condition *condition, uint64_t bytes)
 {
-	for (size_t i = 0; i < choice.count; i++) {
-		const struct rvp_rule *rule = &rules->list.rules[choice.rules[i]];
-
-		for (uint32_t at = 0; at < rule->count; at++)
-			if (rules->list.conditions[rule->first + at].about > RVP_RULE_PYTHON)
-				return true;
+	if (bytes < condition->least) {
+		if (condition->least - 1 < site->most)
+			site->most = condition->least - 1;
+	} else if (condition->least > site->least) {
+		site->least = condition->least;
 	}
-	return false;
+	if (bytes > condition->most) {
+		if (condition->most + 1 > site->least)
+			site->least = condition->most + 1;
+	} else if (condition->most < site->most) {
+		site->most = condition->most;
+	}
+}
+
+/* What the choice asks of a block, and the sizes around `bytes` for which it answers alike. */
+static void learn(const struct rules *rules, struct site_rules *site, uint64_t bytes)
+{
+	site->asks = 0;
+	site->least = 0;
+	site->most = UINT64_MAX;
+	for (size_t i = 0; i < site->choice.count; i++) {
+		const struct rvp_rule *rule = &rules->list.rules[site->choice.rules[i]];
+
+		for (uint32_t at = rule->first; at < rule->first + rule->count; at++) {
+			const struct rvp_rule_condition *condition = &rules->list.conditions[at];
+
+			if (condition->about > RVP_RULE_PYTHON)
+				site->asks |= 1u << condition->about;
+			if (condition->about == RVP_RULE_BYTES)
+				narrow(site, condition, bytes);
+		}
+	}
+}
+
+static bool asks_sizes_alone(const struct site_rules *site)
+{
+	return !(site->asks & ~(1u << RVP_RULE_BYTES));
+}
+
+/* (E3) */
+static void settle(struct rules *rules, struct site_rules *site, uint64_t bytes)
+{
+	const struct rvp_rule *rule;
+
+	learn(rules, site, bytes);
+	if (!asks_sizes_alone(site))
+		return;
+	rule = rvp_rule_speaking(&rules->list, site->choice, &(struct rvp_rule_block){.bytes = bytes});
+	site->has_verdict = rule != NULL;
+	if (rule)
+		site->verdict = verdict_of(rules, rule);
 }
 
 /* The call path and the Python path of a birth; a mapping's is its record's too. */
@@ -181,7 +227,6 @@ static bool make_room(struct rules *rules, uint32_t site)
 static struct site_rules *site_of(struct rules *rules, const struct rvp_event *birth)
 {
 	struct site_rules *site;
-	const struct rvp_rule *rule;
 	uint32_t stack, python;
 
 	if (birth->block.site == UINT32_MAX || !make_room(rules, birth->block.site))
@@ -193,12 +238,7 @@ static struct site_rules *site_of(struct rules *rules, const struct rvp_event *b
 	site->choice =
 	    rvp_rules_for(rules->matcher, birth->moment->process, stack, python, birth->moment->ns);
 	site->is_known = true;
-	site->is_settled = !asks_of_blocks(rules, site->choice);
-	rule = site->is_settled ? rvp_rule_speaking(&rules->list, site->choice, &(struct rvp_rule_block){0})
-				: NULL;
-	site->has_verdict = rule != NULL;
-	if (rule)
-		site->verdict = verdict_of(rules, rule);
+	settle(rules, site, birth->block.bytes);
 	return site;
 }
 
@@ -245,12 +285,12 @@ static const struct rvp_rule *rule_for(struct rules *rules, const struct site_ru
 	const struct rvp_scope *scopes =
 	    rules->has_scopes ? rvp_scopes_of(&rules->scopes, birth->moment, &open) : NULL;
 
-	if (rules->asks >> RVP_RULE_PHASE & 1)
+	if (site->asks >> RVP_RULE_PHASE & 1)
 		block.phase =
 		    rvp_phase_at(rvp_attribution_steps(rules->source.attribution), birth->moment->ns);
-	if (rules->asks >> RVP_RULE_FILE & 1)
+	if (site->asks >> RVP_RULE_FILE & 1)
 		block.file = file_name(process, birth->moment->record);
-	if (rules->asks >> RVP_RULE_THREAD & 1)
+	if (site->asks >> RVP_RULE_THREAD & 1)
 		block.thread = thread_name(process, birth->moment->tid);
 	for (; block.scope_count < open && block.scope_count < SCOPES_SEEN_MAX; block.scope_count++)
 		names[block.scope_count] = scopes[open - 1 - block.scope_count].name;
@@ -261,14 +301,17 @@ static bool judge(struct rvp_evidence_source *source, const struct rvp_event *bi
 		  struct rvp_verdict *verdict)
 {
 	struct rules *rules = (struct rules *)source;
-	const struct site_rules *site = rules->list.count ? site_of(rules, birth) : NULL;
+	struct site_rules *site = rules->list.count ? site_of(rules, birth) : NULL;
+	uint64_t bytes = birth->block.bytes;
 	const struct rvp_rule *rule;
 
 	if (!site || !site->choice.count)
 		return false;
-	if (site->is_settled && birth->block.flags & RVP_BLOCK_FILE)
-		return false; /* no rule of this site speaks of files */
-	if (site->is_settled) {
+	if (asks_sizes_alone(site)) {
+		if (birth->block.flags & RVP_BLOCK_FILE)
+			return false; /* no rule of this site speaks of files */
+		if (bytes < site->least || bytes > site->most)
+			settle(rules, site, bytes);
 		*verdict = site->verdict;
 		return site->has_verdict;
 	}

@@ -84,6 +84,12 @@ START_TEST(words_of_a_block_and_of_its_site)
 		ck_assert(rvp_claims_add_block(&claims, &many, &tag, 0));
 	}
 	ck_assert_uint_eq(rvp_claims_of(&claims, &key, &block, words), 1);
+	for (uint64_t i = 0; i < 5000; i++) {
+		struct rvp_block_key many = {i * 64, i, 0}, none = {i * 64, i + 1, 0};
+
+		ck_assert_uint_eq(rvp_claims_of(&claims, &many, &block, words), 1);
+		ck_assert_uint_eq(rvp_claims_of(&claims, &none, &block, words), 0);
+	}
 	rvp_claims_free(&claims);
 }
 END_TEST
