@@ -7,7 +7,7 @@
 #define RVPROF_ABSENT /* the table alone */
 #include "rvprof.h"
 #include "preload/adapter.h"
-#include "preload/elf_image.h"
+#include "preload/adapter_calls.h"
 #include "preload/emit.h"
 #include "preload/process.h"
 
@@ -21,42 +21,11 @@ enum { AWAY, WAITING, INVITED, OVER };
 enum { PYTHON_FILE_INPUT = 257 }; /* Py_file_input, the same in every version */
 
 static _Atomic uint32_t state;
+static struct rvp_python_calls *const python = &rvp_python_calls;
 
 static const char adapter_text[] =
 #include "rvprof_adapter_torch.inc"
     ;
-
-/* What is needed of the interpreter, all of it in its stable ABI or as old as Python 3 itself. */
-#define RVP_PYTHON_CALLS(F)                                                          \
-	F(Py_IsInitialized, int, (void))                                             \
-	F(Py_AddPendingCall, int, (int (*call)(void *), void *argument))             \
-	F(Py_CompileString, void *, (const char *text, const char *file, int start)) \
-	F(PyEval_EvalCode, void *, (void *code, void *globals, void *locals))        \
-	F(PyDict_New, void *, (void))                                                \
-	F(PyDict_SetItemString, int, (void *dict, const char *key, void *value))     \
-	F(PyUnicode_FromString, void *, (const char *text))                          \
-	F(PyLong_FromVoidPtr, void *, (void *pointer))                               \
-	F(PyErr_Occurred, void *, (void))                                            \
-	F(PyErr_ExceptionMatches, int, (void *exception))                            \
-	F(PyErr_Clear, void, (void))                                                 \
-	F(Py_DecRef, void, (void *object))
-
-static struct {
-#define RVP_CALL(name, returns, parameters) returns(*name) parameters;
-	RVP_PYTHON_CALLS(RVP_CALL)
-#undef RVP_CALL
-	void **PyExc_Exception;
-} python;
-
-static const struct {
-	const char *name;
-	size_t offset;
-} rows[] = {
-#define RVP_CALL(name, returns, parameters) {#name, offsetof(__typeof__(python), name)},
-    RVP_PYTHON_CALLS(RVP_CALL)
-#undef RVP_CALL
-	{"PyExc_Exception", offsetof(__typeof__(python), PyExc_Exception)},
-};
 
 /* What the loader's list shows. */
 struct view {
@@ -64,18 +33,6 @@ struct view {
 	bool is_missing; /* an interpreter, without something that is needed */
 	bool has_interpreter;
 };
-
-static bool find_calls(const struct rvp_object *object)
-{
-	for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		uint64_t at = rvp_elf_symbol(object, rows[i].name);
-
-		if (!at)
-			return false;
-		*(uint64_t *)((char *)&python + rows[i].offset) = at;
-	}
-	return true;
-}
 
 static uint64_t first_byte(const struct dl_phdr_info *info)
 {
@@ -97,43 +54,35 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 	if (view->has_interpreter || !first || !rvp_object_find(first, &object) ||
 	    !rvp_elf_symbol(&object, "Py_AddPendingCall"))
 		return 0;
-	view->has_interpreter = find_calls(&object);
+	view->has_interpreter = rvp_adapter_calls_find(&object);
 	view->is_missing = !view->has_interpreter;
 	return 0;
 }
 
-static bool set(void *globals, const char *name, void *value)
+static bool name_it(void *globals)
 {
-	bool is_set = value && python.PyDict_SetItemString(globals, name, value) == 0;
+	void *name = python->PyUnicode_FromString("rvprof_adapter_torch");
+	bool is_named = name && python->PyDict_SetItemString(globals, "__name__", name) == 0;
 
-	if (value)
-		python.Py_DecRef(value);
-	return is_set;
-}
-
-static bool set_address(void *globals, const char *name, void *address)
-{
-	return set(globals, name, python.PyLong_FromVoidPtr(address));
+	if (name)
+		python->Py_DecRef(name);
+	return is_named;
 }
 
 static bool run_text(void *globals)
 {
 	void *code, *result;
 
-	if (!set(globals, "__name__", python.PyUnicode_FromString("rvprof_adapter_torch")) ||
-	    !set_address(globals, "RVPROF_TAG", (void *)rvprof_api_1.tag) ||
-	    !set_address(globals, "RVPROF_STEP", (void *)rvprof_api_1.step) ||
-	    !set_address(globals, "RVPROF_SCOPE", (void *)rvprof_api_1.scope) ||
-	    !set_address(globals, "RVPROF_ADAPTER", (void *)rvprof_api_1.adapter))
+	if (!name_it(globals) || !rvp_adapter_calls_put(globals))
 		return false;
-	code = python.Py_CompileString(adapter_text, "<rvprof>/rvprof_adapter_torch.py", PYTHON_FILE_INPUT);
+	code = python->Py_CompileString(adapter_text, "<rvprof>/rvprof_adapter_torch.py", PYTHON_FILE_INPUT);
 	if (!code)
 		return false;
-	result = python.PyEval_EvalCode(code, globals, globals);
-	python.Py_DecRef(code);
+	result = python->PyEval_EvalCode(code, globals, globals);
+	python->Py_DecRef(code);
 	if (!result)
 		return false;
-	python.Py_DecRef(result);
+	python->Py_DecRef(result);
 	return true;
 }
 
@@ -141,17 +90,17 @@ static bool run_text(void *globals)
  * raises what is pending now. */
 static int arrive(void *nothing)
 {
-	void *globals = python.PyDict_New();
+	void *globals = python->PyDict_New();
 	bool is_here = globals && run_text(globals);
 
 	(void)nothing;
 	if (globals)
-		python.Py_DecRef(globals);
-	if (is_here || !python.PyErr_Occurred())
+		python->Py_DecRef(globals);
+	if (is_here || !python->PyErr_Occurred())
 		return 0;
-	if (!python.PyErr_ExceptionMatches(*python.PyExc_Exception))
+	if (!python->PyErr_ExceptionMatches(*python->PyExc_Exception))
 		return -1;
-	python.PyErr_Clear();
+	python->PyErr_Clear();
 	rvprof_api_1.adapter(RVPROF_ADAPTER_FAILED, "torch", "", "the adapter could not be started");
 	return 0;
 }
@@ -161,10 +110,10 @@ void rvp_adapter_look(void)
 	uint32_t expected = WAITING;
 
 	if (__builtin_expect(atomic_load_explicit(&state, memory_order_relaxed) != WAITING, 1) ||
-	    rvp_process_is_vfork_child() || !python.Py_IsInitialized() ||
+	    rvp_process_is_vfork_child() || !python->Py_IsInitialized() ||
 	    !atomic_compare_exchange_strong(&state, &expected, INVITED))
 		return;
-	if (python.Py_AddPendingCall(arrive, NULL) != 0)
+	if (python->Py_AddPendingCall(arrive, NULL) != 0)
 		atomic_store(&state, WAITING); /* its queue is full */
 }
 

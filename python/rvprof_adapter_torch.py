@@ -2,7 +2,7 @@
 """rvprof_adapter_torch.py: what PyTorch's tensors are for, told to rvprof while the program runs.
 
 librvprof.so holds this text and runs it once, in a namespace of its own, when PyTorch's library for Python is mapped
-(preload/adapter.c); RVPROF_TAG, RVPROF_STEP, RVPROF_SCOPE and RVPROF_ADAPTER are then addresses of C functions.
+(preload/adapter.c); _tags, _step, _scope and _adapter are there before (preload/adapter_calls.h).
 
 What is told
   TAG      weights: parameters and buffers of every module that is called from outside; gradient and optimizer: of
@@ -18,10 +18,11 @@ Rules
   - Tensors are asked for address, shape, dtype and version, never read: no sync, no random numbers, no graph.
   - Hooks are PyTorch's own where it has them. Between the begin and the end of an outermost call none is
     installed, so the modules inside run at their full speed.
+  - A step costs what it must: its two ends, and one call for the addresses that changed. Modules are walked through
+    in few calls only (is_walk), what is known to hold keys and values is looked at as often as it moves (Model.watch).
   - Any exception in here is swallowed and counted; the first is told in an ADAPTER record.
 """
 import contextlib
-import ctypes
 import functools
 import sys
 import threading
@@ -31,21 +32,13 @@ NEXT, BEGIN, END, PHASE = range(4)
 NONE, LOAD, WARMUP, PREFILL, DECODE, FORWARD, BACKWARD, UPDATE = range(8)
 OFF, ON, UNTESTED, FAILED = range(4)
 SCOPE_BEGIN, SCOPE_END = 0, 1
-SOURCE = 3  # an adapter
 MEASURED = {(1, 13)}  # versions of PyTorch that this was run with
 
 FRAMES_MAX = 400
 INPUT_MIN = 64  # elements: a decode step's one token is not worth its tag
-LOOK_ALWAYS, LOOK_EVERY = 4, 32  # steps at which weights and attributes are looked through again
-
-_tag = ctypes.PYFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p)(
-    RVPROF_TAG)  # noqa: F821
-_step = ctypes.PYFUNCTYPE(None, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_uint64, ctypes.c_uint64,
-                          ctypes.c_char_p)(RVPROF_STEP)  # noqa: F821
-_scope = ctypes.PYFUNCTYPE(None, ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p)(
-    RVPROF_SCOPE)  # noqa: F821
-_adapter = ctypes.PYFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p)(
-    RVPROF_ADAPTER)  # noqa: F821
+SEARCH_FIRST = 6  # calls in a row in which keys and values are searched for
+STILL = 8  # calls after which keys and values that stay where they are are looked at at every so many only
+NO_WORDS = {}
 
 torch = Tensor = None
 version = b""
@@ -76,9 +69,9 @@ def quiet(function):
     return quietly
 
 
-def is_due(number):
-    """Whether something that seldom changes is looked at again in this step of a model."""
-    return number < LOOK_ALWAYS or number % LOOK_EVERY < 2  # two in a row: growth is seen from one to the next
+def is_walk(number):
+    """Whether all modules are walked through in this call: what they hold seldom changes."""
+    return number in (0, 3) or (number >= 32 and number & (number - 1) == 0 and number.bit_length() % 2 == 0)
 
 
 def base_of(tensor):
@@ -95,146 +88,204 @@ class Model:
 
     def __init__(self, module):
         self.number = 0  # of calls
+        self.prompts = 0
         self.name = bytes_of(type(module).__name__)
         self.told = {}  # name of a parameter or buffer -> address
         self.total = 0  # tokens since the last prefill, it included
         self.tokens = 0  # of this call
-        self.length_place = None
+        self.search_until = SEARCH_FIRST  # number of the call
+        self.still = 0  # looks in a row at which no keys and values were at a new place
+        self.next_look = 0
         self.arguments = Source("argument", "argument")
         self.output = Source("output", "output")
         self.attributes = {}  # (id of module, attribute) -> (weak reference, attribute, Source)
 
-    def tell_weights(self, module):
-        for name, tensor in module.named_parameters():
-            tell_once(self.told, b"weights", name, tensor)
-        for name, tensor in module.named_buffers():
-            if not self.may_be_store(name, tensor):
-                tell_once(self.told, b"weights", name, tensor)
+    def walk(self, module):
+        """Weights are told; attributes that hold tensors which are neither parameters nor plain buffers are noted."""
+        names, addresses = [], []
+        for path, part in module.named_modules():
+            prefix = path + "." if path else ""
+            own = vars(part)
+            for key in [key for key in own if key not in module_keys]:
+                self.note_attribute(part, prefix, key, own[key])
+            for key, tensor in part._parameters.items():
+                self.note_weight(prefix + key, tensor, names, addresses)
+            for key, tensor in part._buffers.items():
+                if tensor is not None and not self.may_be_store(part, prefix + key, key, tensor):
+                    self.note_weight(prefix + key, tensor, names, addresses)
+        if names:
+            _tags(b"weights", addresses, names)
 
-    def may_be_store(self, name, tensor):
+    def note_weight(self, name, tensor, names, addresses):
+        at = base_of(tensor) if tensor is not None else 0
+        if at and self.told.get(name) != at:
+            self.told[name] = at
+            weight_names[at] = bytes_of(name)
+            names.append(weight_names[at])
+            addresses.append(at)
+
+    def may_be_store(self, part, name, key, tensor):
         """A cache that is registered as a buffer. One that no call has written is a buffer like others."""
         if not is_store_like(tensor):
             return False
-        if self.number < LOOK_ALWAYS - 1 or KV_NAMES.intersection(name.split(".")):
+        self.note_attribute(part, name[:-len(key)], key, tensor)
+        if self.number < 3 or KV_NAMES.intersection(name.split(".")):
             return True
-        return any(source.root == name and source.has_kv for _, _, source in self.attributes.values())
+        return bool(self.attributes[id(part), key][2].kv)
 
-    def find_attributes(self, module):
-        """Attributes of its modules that hold tensors which are neither parameters nor plain buffers."""
-        for path, part in module.named_modules():
-            for key, value in list(vars(part).items()) + list(part._buffers.items()):
-                if key in module_keys or type(value) in PLAIN or (id(part), key) in self.attributes:
-                    continue
-                tensors = []
-                gather(value, tensors)
-                if any(is_store_like(tensor) for tensor in tensors):
-                    source = Source((path + "." if path else "") + key, "attribute")
-                    self.attributes[id(part), key] = weakref.ref(part), key, source
+    def note_attribute(self, part, prefix, key, value):
+        if type(value) in PLAIN or (id(part), key) in self.attributes:
+            return
+        tensors = []
+        gather(value, tensors)
+        if any(is_store_like(tensor) for tensor in tensors):
+            self.attributes[id(part), key] = weakref.ref(part), key, Source(prefix + key, "attribute")
 
-    def look_at_attributes(self, every):
-        candidates = []
+    def values(self, arguments, output):
+        """The roots that are looked at, with what they hold now."""
         for place, (reference, key, source) in list(self.attributes.items()):
             part = reference()
             if part is None:
                 del self.attributes[place]
-            elif every or source.is_due(self.number, self.tokens):
-                value = vars(part).get(key, part._buffers.get(key))
-                candidates += source.look(value, self.tokens, self.total)
-        return candidates
+            else:
+                yield source, vars(part).get(key, part._buffers.get(key))
+        yield self.output, output
+        if not self.output.kv:  # what was handed in is, where it is handed out anew, what the last call handed out
+            yield self.arguments, arguments
 
-    def enter(self, module, values, is_training):
-        """Before the call: what it is called with."""
-        before = self.total
-        if is_due(self.number):
-            self.tell_weights(module)
+    def is_searching(self):
+        return self.number < self.search_until
+
+    def needs_words(self):
+        """Whether the call's keyword arguments are looked at."""
+        return self.is_searching() or (self.number >= self.next_look and self.arguments.kv and not self.output.kv)
+
+    def enter(self, module, tokens, is_training):
+        """Before the call. A prompt may bring a cache that was not there; the first few may, and ever fewer later."""
+        self.tokens = tokens
         if is_training:
+            if is_walk(self.number):
+                self.walk(module)
             return
+        if tokens > 1:
+            self.prompts += 1
+            self.next_look = 0
+            if self.prompts < 4 or self.prompts & (self.prompts - 1) == 0:
+                self.search_until = max(self.search_until, self.number + 3)
+        if is_walk(self.number):
+            self.search_until = max(self.search_until, self.number + 3)
+
+    def meet(self, values):
+        """What it is called with, when the tokens are not yet counted."""
+        before = self.total
         self.total = self.tokens if self.tokens > 1 else self.total + self.tokens
-        if is_due(self.number) and self.output.places and not self.output.has_kv:
+        if self.is_searching() and self.output.places and not self.output.kv:
             tensors = []
             gather(values, tensors)
             believe(self.output.came_back(tensors, before))
 
-    def leave(self, module, values, output):
+    def leave(self, module, number, values, output):
         """After the call."""
-        every = is_due(self.number)
-        if every:
-            self.find_attributes(module)
-        candidates = self.look_at_attributes(every)
-        if self.output.is_due(self.number, self.tokens):
-            candidates += self.output.look(output, self.tokens, self.total)
-        # What was handed in is, where it is handed out anew, what the last call handed out.
-        if not self.output.has_kv and self.arguments.is_due(self.number, self.tokens):
-            candidates += self.arguments.look(values, self.tokens, self.total)
+        if is_walk(number):
+            self.walk(module)
+        if number < self.search_until:
+            self.search(values, output)
+        elif number < self.next_look:
+            return
+        else:
+            self.watch(number, values, output)
+
+    def search(self, values, output):
+        candidates = []
+        for source, value in self.values(values, output):
+            candidates += source.search(value, self.tokens, self.total)[0]
         if candidates:
             believe(candidates)
-        if every:
-            self.length_place = self.find_length()
+        self.still = self.next_look = 0
 
-    def find_length(self):
-        """One of the growing ones tells how many tokens are held; where none grows that is not known."""
-        for source in [self.arguments, self.output] + [source for _, _, source in self.attributes.values()]:
-            for place in source.places:
-                if place.is_kv and place.length_at >= 0:
-                    return place
-        return None
+    def watch(self, number, values, output):
+        """Those that hold keys and values. What stays somewhere for fewer than STILL calls is seen each time."""
+        is_new, has_kv = False, False
+        for source, value in self.values(values, output):
+            if source.kv:
+                is_new = source.look(value, self.tokens) or is_new
+                has_kv = True
+        self.still = 0 if is_new else self.still + 1
+        if not has_kv:
+            self.next_look = sys.maxsize
+        elif self.still > STILL:
+            self.next_look = (number // STILL + 1) * STILL
 
     def length(self):
-        place = self.length_place
-        return place.shape[place.length_at] if place and place.shape and place.length_at < len(place.shape) else 0
+        """One of the growing ones tells how many tokens are held; where none grows that is not known."""
+        for source in self.sources():
+            if source.length:
+                return source.length
+        return 0
+
+    def sources(self):
+        yield self.arguments
+        yield self.output
+        for _, _, source in self.attributes.values():
+            yield source
 
 
 def tell_once(told, category, name, tensor):
     at = base_of(tensor)
     if at and told.get(name) != at:
         told[name] = at
-        _tag(SOURCE, at, 0, category, bytes_of(name))
-        if category == b"weights":
-            weight_names[at] = name
+        _tags(category, [at], [bytes_of(name)])
 
 
-def tokens_of(args, kwargs):
+def tokens_of(first):
     """Tokens a sequence of an integer input; 0: there is none."""
-    first = args[0] if args else kwargs.get("input_ids")
-    if isinstance(first, Tensor) and first.dtype in token_types and 0 < first.dim() <= 2:
-        return int(first.shape[-1])
+    if isinstance(first, Tensor) and first.dtype in token_types:
+        shape = first.shape
+        return shape[-1] if 0 < len(shape) <= 2 else 0
     return 0
 
 
 class Call(tuple):
     """The arguments of an outermost call. When the call is over, however it ends, they go: the hook is back."""
+    is_over = True
 
     @quiet
     def __del__(self):
-        self.finish()
+        if not self.is_over:
+            self.finish()
 
-    def begin(self, module, kwargs):
-        self.module, self.kwargs, self.model, self.is_over = module, kwargs, model_of(module), False
-        self.is_training = torch.is_grad_enabled() and len(optimizers) > 0
+    def begin(self, module, model, frame):
+        tokens = tokens_of(self[0]) if self else 0
+        # A frame's words are a dict that is made anew for whoever asks.
+        is_asked = not self or tokens > 1 or model.needs_words()
+        kwargs = frame.f_locals.get("kwargs", NO_WORDS) if is_asked else NO_WORDS
+        self.module, self.model, self.kwargs, self.is_over = module, model, kwargs, False
+        self.is_training = len(optimizers) > 0 and torch.is_grad_enabled()
         self.is_step = not self.is_training and not Current.is_step_open
-        model = self.model
-        model.tokens = 0 if self.is_training else tokens_of(self, kwargs)
-        model.enter(module, (tuple(self), kwargs), self.is_training)
+        tokens = 0 if self.is_training else tokens if self else tokens_of(kwargs.get("input_ids"))
+        model.enter(module, tokens, self.is_training)
+        if not self.is_training:
+            model.meet((self, kwargs))
         self.tell_input()
         if Current.has_backward and not len(optimizers):
             Current.has_backward = False
-            tell_gradients(module.parameters())
-        phase = FORWARD if not self.is_step or not model.tokens else PREFILL if model.tokens > 1 else DECODE
-        _step(SOURCE, PHASE if Current.is_step_open else BEGIN, phase, 0, model.tokens, model.name)
+            tell_gradients(list(module.parameters()), Note())
+        phase = FORWARD if not self.is_step or not tokens else PREFILL if tokens > 1 else DECODE
+        _step(PHASE if Current.is_step_open else BEGIN, phase, 0, tokens, model.name)
         Current.is_step_open = Current.is_step_open or self.is_training
         self.watch()
 
     def tell_input(self):
         for value in self or self.kwargs.values():
-            if isinstance(value, Tensor) and value.dtype in token_types and value.numel() >= INPUT_MIN:
-                _tag(SOURCE, base_of(value), 0, b"input", b"input")
+            if type(value) is Tensor and value.dtype in token_types and value.numel() >= INPUT_MIN:
+                _tags(b"input", [base_of(value)], [b"input"])
 
     def watch(self):
         """No hook of ours stays for the modules inside, but in the one step that tells scopes."""
         self.after_key, self.scope_handle = object(), None
         self.module._forward_hooks[self.after_key] = After(self)
-        Current.owner = threading.get_ident()
         if self.model.number == 1:
+            Current.owner = threading.get_ident()
             Current.names = {id(part): bytes_of(name) for name, part in self.module.named_modules() if name}
             self.scope_handle = torch.nn.modules.module.register_module_forward_hook(end_of_scope)
         else:
@@ -242,11 +293,11 @@ class Call(tuple):
 
     def finish(self):
         """The step's end, and all is as it was before the call."""
-        if getattr(self, "is_over", True):
+        if self.is_over:
             return
         self.is_over = True
         if self.is_step:
-            _step(SOURCE, END, NONE, self.length(), self.model.tokens, None)
+            _step(END, NONE, self.length(), self.model.tokens, b"")
         self.module._forward_hooks.pop(self.after_key, None)
         if self.scope_handle is not None:
             self.scope_handle.remove()
@@ -267,9 +318,7 @@ class Call(tuple):
         number = self.model.number
         self.finish()
         if not self.is_training:
-            self.model.number = number
-            self.model.leave(module, (tuple(self), self.kwargs), output)
-            self.model.number = number + 1
+            self.model.leave(module, number, (tuple(self), self.kwargs), output)
 
 
 class After:
@@ -295,6 +344,7 @@ class Current:
     hooks = key = None  # PyTorch's table of hooks before the call of any module, and our key in it
     owner = None  # thread of the call
     names = None  # in a step with scopes: id of module -> name
+    last = None  # (weak reference to the module that was called last, what is known of it)
     is_step_open = False  # of training
     has_backward = False
 
@@ -305,9 +355,12 @@ optimizer_notes = weakref.WeakKeyDictionary()
 
 
 def model_of(module):
+    if Current.last and Current.last[0]() is module:
+        return Current.last[1]
     model = models.get(module)
     if model is None:
         model = models[module] = Model(module)
+    Current.last = weakref.ref(module), model
     return model
 
 
@@ -317,7 +370,7 @@ def outermost(frame):
     for _ in range(FRAMES_MAX):
         if frame is None:
             return found
-        if frame.f_code in busy:
+        if id(frame.f_code) in busy:  # equality of code is that of all it holds, and slow
             if found is not None or frame.f_code is not call_code:
                 return None
             found = frame
@@ -335,7 +388,7 @@ def before_call(module, args):
     if frame is None or torch._C._get_tracing_state() or "_forward_hooks" not in vars(module):
         return None
     call = Call(args)
-    call.begin(module, frame.f_locals.get("kwargs", {}))
+    call.begin(module, model_of(module), frame)
     # With hooks on the backward the arguments are replaced at once; then an exception in the call costs us
     # the steps up to the next that succeeds.
     return None if module._backward_hooks or torch.nn.modules.module._global_backward_hooks else call
@@ -343,21 +396,23 @@ def before_call(module, args):
 
 def begin_scope(module):
     if Current.owner == threading.get_ident() and id(module) in Current.names:
-        _scope(SCOPE_BEGIN, SOURCE, None, Current.names[id(module)], None)
+        _scope(SCOPE_BEGIN, Current.names[id(module)])
 
 
 @quiet
 def end_of_scope(module, args, output):
     """PyTorch's hook after the call of any module, in the one step that tells scopes."""
     if Current.names is not None and Current.owner == threading.get_ident() and id(module) in Current.names:
-        _scope(SCOPE_END, SOURCE, None, None, None)
+        _scope(SCOPE_END, b"")
 
 
 class Note:
     """What was told of an optimizer."""
 
     def __init__(self):
-        self.number, self.told, self.gradients, self.count = 0, {}, (), -1
+        self.number, self.told, self.count = 0, {}, -1
+        self.gradients = ()  # weak references to some of those that were told last
+        self.names = []  # of the gradients of all its parameters
 
 
 def parameters_of(optimizer):
@@ -365,20 +420,21 @@ def parameters_of(optimizer):
 
 
 def name_of(parameter):
-    return weight_names.get(base_of(parameter), "parameter")
+    return weight_names.get(base_of(parameter), b"parameter")
 
 
-def tell_gradients(parameters, sentinels=()):
-    """All of them, unless those that were looked at last (weak references) are there still: then all are."""
-    pairs = [(parameter, parameter.grad) for parameter in parameters if parameter.grad is not None]
-    watched = [pairs[i][1] for i in {0, len(pairs) // 2, len(pairs) - 1}] if pairs else []
-    if sentinels and len(sentinels) == len(watched) and all(r() is g for r, g in zip(sentinels, watched)):
-        return sentinels
-    for parameter, gradient in pairs:
-        at = base_of(gradient)
-        if at:
-            _tag(SOURCE, at, 0, b"gradient", bytes_of(name_of(parameter) + ".grad"))
-    return [weakref.ref(gradient) for gradient in watched]
+def tell_gradients(parameters, note):
+    """All of them, unless those that were looked at last are there still: then all are."""
+    gradients = [parameter.grad for parameter in parameters]
+    there = [i for i, gradient in enumerate(gradients) if gradient is not None]
+    watched = [gradients[i] for i in {there[0], there[len(there) // 2], there[-1]}] if there else []
+    if watched and len(watched) == len(note.gradients) and all(r() is g for r, g in zip(note.gradients, watched)):
+        return
+    if len(note.names) != len(parameters) or is_walk(note.number):
+        note.names = [name_of(parameter) + b".grad" for parameter in parameters]
+    if there:
+        _tags(b"gradient", [base_of(gradients[i]) for i in there], [note.names[i] for i in there])
+    note.gradients = [weakref.ref(gradient) for gradient in watched]
 
 
 def tell_state(optimizer, note):
@@ -388,19 +444,20 @@ def tell_state(optimizer, note):
         state = optimizer.state.get(parameter, {})
         for key, value in state.items():
             if isinstance(value, Tensor):
-                tell_once(note.told, b"optimizer", "%d.%s.%s" % (i, name_of(parameter), key), value)
+                name = "%d.%s.%s" % (i, name_of(parameter).decode("utf-8", "replace"), key)
+                tell_once(note.told, b"optimizer", name, value)
 
 
 @quiet
 def after_update(optimizer):
     if Current.is_step_open:
         Current.is_step_open = False
-        _step(SOURCE, END, NONE, 0, 0, None)
+        _step(END, NONE, 0, 0, b"")
     Current.has_backward = False
     note = optimizer_notes.setdefault(optimizer, Note())
     optimizers.add(optimizer)
-    note.gradients = tell_gradients(parameters_of(optimizer), note.gradients)
-    if is_due(note.number) or len(optimizer.state) != note.count:
+    tell_gradients(parameters_of(optimizer), note)
+    if is_walk(note.number) or len(optimizer.state) != note.count:
         tell_state(optimizer, note)
     note.count = len(optimizer.state)
     note.number += 1
@@ -409,14 +466,14 @@ def after_update(optimizer):
 @quiet
 def before_update():
     if Current.is_step_open:
-        _step(SOURCE, PHASE, UPDATE, 0, 0, None)
+        _step(PHASE, UPDATE, 0, 0, b"")
 
 
 @quiet
 def before_backward():
     Current.has_backward = True
     if Current.is_step_open:
-        _step(SOURCE, PHASE, BACKWARD, 0, 0, None)
+        _step(PHASE, BACKWARD, 0, 0, b"")
 
 
 def noting(original):
@@ -487,15 +544,16 @@ def watch_compile():
 @quiet
 def attach():
     """PyTorch is imported."""
-    global torch, Tensor, version, whole_types, token_types, module_keys, busy, call_code
+    global torch, Tensor, version, whole_types, token_types, module_keys, busy, busy_codes, call_code
     torch = sys.modules["torch"]
     Tensor, version = torch.Tensor, bytes_of(str(torch.__version__))
     token_types = frozenset((torch.int64, torch.int32))
     whole_types = token_types | {torch.bool, torch.int16}
     module_keys = frozenset(vars(torch.nn.Module())) | {"_buffers"}
     call_code = torch.nn.Module._call_impl.__code__
-    busy = frozenset((call_code, torch.autograd.backward.__code__, torch.autograd.grad.__code__,
-                      torch.autograd.function.BackwardCFunction.apply.__code__))
+    busy_codes = (call_code, torch.autograd.backward.__code__, torch.autograd.grad.__code__,
+                  torch.autograd.function.BackwardCFunction.apply.__code__)
+    busy = frozenset(map(id, busy_codes))
     if not getattr(sys, "_is_gil_enabled", lambda: True)():
         _adapter(OFF, b"torch", version, b"not for an interpreter without a global lock")
         return

@@ -24,36 +24,54 @@ KV_NAMES = {
 }
 PLAIN = {int, float, str, bool, type(None), bytes, complex}
 DEPTH_MAX, TENSORS_MAX, ITEMS_MAX = 8, 4096, 4096
+FEW = 8  # items that are sooner looked at than judged by the first and the last
 
 
-def gather(value, into, depth=DEPTH_MAX, names=None, path=""):
-    """The tensors in a value's lists, tuples, dicts, plain objects, in a fixed order; on demand their paths."""
+def gather(value, into, depth=DEPTH_MAX):
+    """The tensors in a value's lists, tuples, dicts, plain objects, in a fixed order. At every step: no call for what
+    is in a list or tuple, but for the lists and tuples in it."""
     kind = type(value)
-    if kind in PLAIN or depth == 0 or len(into) >= TENSORS_MAX:
+    if kind is not tuple and kind is not list:
+        if kind is Tensor or isinstance(value, Tensor):
+            into.append(value)
+            return
+        value = [item for _, item in items_of(value)]
+    elif len(value) > FEW and is_long_or_numbers(value):
         return
-    if kind is Tensor or isinstance(value, Tensor):
-        into.append(value)
-        if names is not None:
-            names.append(path)
-        return
-    if kind is not list and kind is not tuple and isinstance(value, dict):
-        items = value.items() if len(value) <= ITEMS_MAX else ()
-    elif isinstance(value, (list, tuple)):
-        is_numbers = value and type(value[0]) in PLAIN and type(value[-1]) in PLAIN
-        items = enumerate(value) if len(value) <= ITEMS_MAX and not is_numbers else ()
-    elif is_holder(value):
-        items = vars(value).items()
-        if names is not None:
-            note_library(value)
-            items = [(public_name(value, key), item) for key, item in items]
-    else:
-        return
-    if names is None:
-        for _, item in items:
+    for item in value:
+        kind = type(item)
+        if kind is Tensor:
+            into.append(item)
+        elif kind not in PLAIN and depth and len(into) < TENSORS_MAX:
             gather(item, into, depth - 1)
+
+
+def gather_names(value, names, path, depth=DEPTH_MAX):
+    """The paths of the same tensors, in the same order."""
+    if isinstance(value, Tensor):
+        names.append(path)
         return
-    for key, item in items:
-        gather(item, into, depth - 1, names, "%s.%s" % (path, key))
+    for key, item in items_of(value):
+        if isinstance(item, Tensor) or (type(item) not in PLAIN and depth and len(names) < TENSORS_MAX):
+            gather_names(item, names, "%s.%s" % (path, key), depth - 1)
+
+
+def is_long_or_numbers(value):
+    return len(value) > ITEMS_MAX or (type(value[0]) in PLAIN and type(value[-1]) in PLAIN)
+
+
+def items_of(value):
+    """Keys and values of what may hold tensors."""
+    if type(value) in PLAIN:
+        return ()
+    if isinstance(value, dict):
+        return value.items() if len(value) <= ITEMS_MAX else ()
+    if isinstance(value, (list, tuple)):
+        return () if len(value) > FEW and is_long_or_numbers(value) else enumerate(value)
+    if is_holder(value):
+        note_library(value)
+        return [(public_name(value, key), item) for key, item in vars(value).items()]
+    return ()
 
 
 def is_holder(value):
@@ -122,54 +140,67 @@ class Place:
         self.shape, self.at, self.version = shape, at, version
         return is_written or self.grew
 
-    def tell(self, tensor, tokens):
-        """It is keys or values: its block, if it is not the one that was told last. True: it was told."""
-        at = tensor.data_ptr()
-        if at == self.at and tensor.shape == self.shape:
-            return False
-        shape = tensor.shape
-        if self.length_at < 0:
-            self.length_at = grown_dimension(self.shape, shape, tokens)
-        self.at, self.shape = at, shape
-        if at:
-            offset = tensor.storage_offset()
-            _tag(SOURCE, at - offset * tensor.element_size() if offset else at, 0, b"kv_cache", self.label)
-        return True
-
 
 class Source:
     """One root of values: a model's arguments, its output, an attribute of a module."""
 
     def __init__(self, root, kind):
         self.root, self.kind, self.places = root, kind, []
-        self.has_kv = False
-        self.same_looks = 0  # in a row in which nothing new was told
-
-    def is_due(self, number, tokens):
-        """Keys and values that stay where they are need no look at each step; a prompt may bring new ones."""
-        return is_due(number) or (self.has_kv and (self.same_looks < LOOK_ALWAYS or tokens > 1 or number % 8 == 0))
+        self.known = {}  # all places ever by name: a cache that was dropped comes back where it was
+        self.kv, self.labels = [], []  # the places that hold keys and values, by their numbers; what they are called
+        self.addresses = []  # that were told last, of kv
+        self.length_from = None  # (place, dimension): what grows by the tokens of each call
+        self.length = 0
 
     def rename(self, value, count):
         names = []
-        gather(value, [], DEPTH_MAX, names, self.root)
-        known = {place.name: place for place in self.places}
-        self.places = [known.get(name) or Place(name) for name in (names + ["?"] * count)[:count]]
+        gather_names(value, names, self.root)
+        if len(self.known) > TENSORS_MAX:
+            self.known = {}
+        self.places = [self.known.setdefault(name, Place(name)) for name in names[:count]]
+        self.places += [Place("?") for _ in range(count - len(self.places))]
+        self.choose()
 
-    def look(self, value, tokens, total):
-        """At the end of a call: tells what is known to be keys and values, gives what may be."""
+    def choose(self):
+        self.kv = [i for i, place in enumerate(self.places) if place.is_kv]
+        self.labels = [self.places[i].label for i in self.kv]
+        self.addresses = [0] * len(self.kv)
+
+    def look(self, value, tokens):
+        """At the end of a call, only for what is known to be keys and values. True: something is at a new place."""
+        tensors = []
+        gather(value, tensors)
+        if len(tensors) != len(self.places):
+            self.rename(value, len(tensors))
+        return self.tell(tensors, tokens)
+
+    def tell(self, tensors, tokens):
+        addresses = [tensors[i].data_ptr() for i in self.kv]
+        if self.length_from:
+            place, dimension = self.length_from
+            shape = tensors[place].shape if place < len(tensors) else ()
+            self.length = shape[dimension] if dimension < len(shape) else 0
+        if addresses == self.addresses and tokens <= 1:  # a prompt may bring new blocks where others were
+            return False
+        old, self.addresses = self.addresses, addresses
+        _tags(b"kv_cache", addresses if tokens > 1 else [new if new != was else 0 for new, was in zip(addresses, old)],
+              self.labels)
+        return addresses != old
+
+    def search(self, value, tokens, total):
+        """The same, and what may be keys and values."""
         tensors, candidates = [], []
         gather(value, tensors)
         if len(tensors) != len(self.places):
             self.rename(value, len(tensors))
-        self.same_looks += 1
-        for place, tensor in zip(self.places, tensors):
+        for i, (place, tensor) in enumerate(zip(self.places, tensors)):
             if place.is_kv:
-                if place.tell(tensor, tokens):
-                    self.same_looks = 0
-                self.has_kv = True
+                place.note(tensor, tokens)
+                if self.length_from is None and place.length_at >= 0:
+                    self.length_from = i, place.length_at
             elif is_store_like(tensor) and self.may_be(place, tensor, tokens, total):
                 candidates.append((place, tensor, self))
-        return candidates
+        return candidates, bool(self.kv) and self.tell(tensors, tokens)
 
     def may_be(self, place, tensor, tokens, total):
         is_new = place.shape is None
@@ -188,13 +219,17 @@ class Source:
 
 
 def believe(candidates):
-    """Keys never come without values: of a shape there are two at least, or a public name."""
-    groups = {}
+    """Keys never come without values: of a shape there are two at least, or a public name. Gives what is believed."""
+    groups, believed = {}, []
     for found in candidates:
         groups.setdefault(tuple(found[1].shape), []).append(found)
     for group in groups.values():
         if len(group) >= 2 or group[0][0].is_named:
-            for place, tensor, source in group:
-                place.is_kv = source.has_kv = True
-                place.at, source.same_looks = 0, 0
-                place.tell(tensor, 0)
+            believed += group
+    for place, _, _ in believed:
+        place.is_kv = True
+    for source in {id(source): source for _, _, source in believed}.values():
+        source.choose()
+    if believed:
+        _tags(b"kv_cache", [base_of(tensor) for _, tensor, _ in believed], [place.label for place, _, _ in believed])
+    return bool(believed)

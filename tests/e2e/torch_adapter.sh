@@ -3,7 +3,7 @@
 . "$(dirname "$0")/same.sh"
 need python3
 python3 -c 'import torch' 2>/dev/null || skip "no PyTorch on this machine"
-modes=full # in sampled mode it is the same but for the small blocks
+modes=sampled
 export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 PYTHONHASHSEED=0
 
 # named FOLDER CATEGORY: bytes of the blocks that carry a tag of this category, each block once; in full mode.
@@ -24,19 +24,19 @@ dumped() { # FOLDER: what matters here of its records; a run of PyTorch has a mi
 	[ -s "$1.dump" ] && [ ! -s "$1.dump.err" ] || fail "$1: dump: $(tail -n 2 "$1.dump.err")"
 }
 told() { # LABEL CATEGORY TIMES: the script's bytes, so many times
-	[ -s "$1.full.dump" ] || dumped "$1.full"
+	[ -s "$1.sampled.dump" ] || dumped "$1.sampled"
 	wanted=$(($(said "$1.out" "$2_bytes") * $3))
-	got=$(named "$1.full" "$2")
+	got=$(named "$1.sampled" "$2")
 	[ "$got" = "$wanted" ] || fail "$1: $2: $got bytes are named, it holds $wanted"
 }
 no_failure() {
-	if grep ' adapter .*state=3' "$1.full.dump"; then fail "$1: the adapter failed"; fi
-	grep -q ' adapter .*state=[12] name="torch" ' "$1.full.dump" || fail "$1: no adapter"
+	if grep ' adapter .*state=3' "$1.sampled.dump"; then fail "$1: the adapter failed"; fi
+	grep -q ' adapter .*state=[12] name="torch" ' "$1.sampled.dump" || fail "$1: no adapter"
 }
 steps() { # LABEL COUNT
-	got=$(grep -c ' step stamp=[0-9]* kind=1 source=3' "$1.full.dump")
+	got=$(grep -c ' step stamp=[0-9]* kind=1 source=3' "$1.sampled.dump")
 	[ "$got" = "$2" ] || fail "$1: $got steps begin, not $2"
-	got=$(grep -c ' step stamp=[0-9]* kind=2 source=3' "$1.full.dump")
+	got=$(grep -c ' step stamp=[0-9]* kind=2 source=3' "$1.sampled.dump")
 	[ "$got" = "$2" ] || fail "$1: $got steps end, not $2"
 }
 
@@ -69,7 +69,7 @@ told keep gradient 1
 told keep optimizer 1
 no_failure keep
 steps keep 6 # the evaluation is one too
-grep -q ' step .*kind=3 source=3 phase=6 ' keep.full.dump || fail "keep: no backward"
+grep -q ' step .*kind=3 source=3 phase=6 ' keep.sampled.dump || fail "keep: no backward"
 same none python3 train.py none
 told none weights 1
 told none gradient 5
@@ -131,10 +131,10 @@ for style in cat given attribute buffer; do
 	told $style weights 1
 	no_failure $style
 	steps $style 12
-	grep -q ' step .*kind=1 source=3 phase=3 seq_len=0 tokens=9 ' $style.full.dump || fail "$style: no prefill"
+	grep -q ' step .*kind=1 source=3 phase=3 seq_len=0 tokens=9 ' $style.sampled.dump || fail "$style: no prefill"
 done
 # Nine tokens, then one each: after the twelfth call 20 are held.
-grep ' step .*kind=2 source=3' cat.full.dump | tail -n 1 | grep -q seq_len=20 || fail "cat: another seq_len at the end"
+grep ' step .*kind=2 source=3' cat.sampled.dump | tail -n 1 | grep -q seq_len=20 || fail "cat: another seq_len at the end"
 
 # An LSTM's state comes back too, and is no KV cache; neither are a tuple of hidden states nor batches.
 cat >lstm.py <<'END'
@@ -155,12 +155,12 @@ with torch.no_grad():
 print(x.sum().item().hex())
 END
 same lstm python3 lstm.py
-dumped lstm.full
+dumped lstm.sampled
 no_failure lstm
-if grep 'category="kv_cache"' lstm.full.dump; then fail "lstm: a KV cache was found"; fi
+if grep 'category="kv_cache"' lstm.sampled.dump; then fail "lstm: a KV cache was found"; fi
 
 # Without adapters there is none, and that is said.
-RVPROF_NO_ADAPTERS=1 under full off python3 decode.py cat >off.out 2>off.err || fail "off: status"
+RVPROF_NO_ADAPTERS=1 under sampled off python3 decode.py cat >off.out 2>off.err || fail "off: status"
 cmp cat.out off.out || fail "off: another output"
 dumped off
 grep -q ' adapter .*state=0 name="torch" version="" what="--no-adapters"' off.dump || fail "off: not said"
@@ -195,6 +195,6 @@ for flags in '' -I -S; do
 	*) set -- python3 $flags looks.py ;;
 	esac
 	PYTHONPATH=$PWD/site same "looks$flags" "$@"
-	dumped "looks$flags.full"
-	grep -q ' adapter .*state=[12] name="torch" ' "looks$flags.full.dump" || fail "python3 $flags: no adapter"
+	dumped "looks$flags.sampled"
+	grep -q ' adapter .*state=[12] name="torch" ' "looks$flags.sampled.dump" || fail "python3 $flags: no adapter"
 done

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* adapter_calls.h: what the adapter's text (python/rvprof_adapter_torch.py) calls, and what is needed of the
+ * interpreter for that and for running it.
+ *
+ * The calls are functions of the interpreter's own kind, made here: ctypes took a microsecond for each word
+ * of a decoding step.
+ *
+ *     _tags(category, [address, ..], [name, ..])     address 0: skipped
+ *     _step(kind, phase, seq_len, tokens, name)
+ *     _scope(kind, name)
+ *     _adapter(state, name, version, what)           texts are bytes; they return 0
+ *
+ * Rules
+ *   - A call with something else than these raises what the interpreter raises, as its own functions do.
+ *   - No function of the interpreter is called while this library records: it may allocate.
+ */
+#ifndef RVP_ADAPTER_CALLS_H
+#define RVP_ADAPTER_CALLS_H
+
+#include "preload/elf_image.h"
+
+#include <sys/types.h>
+
+/* All of it in the interpreter's stable ABI or as old as Python 3 itself. */
+#define RVP_PYTHON_CALLS(F)                                                          \
+	F(Py_IsInitialized, int, (void))                                             \
+	F(Py_AddPendingCall, int, (int (*call)(void *), void *argument))             \
+	F(Py_CompileString, void *, (const char *text, const char *file, int start)) \
+	F(PyEval_EvalCode, void *, (void *code, void *globals, void *locals))        \
+	F(PyDict_New, void *, (void))                                                \
+	F(PyDict_SetItemString, int, (void *dict, const char *key, void *value))     \
+	F(PyUnicode_FromString, void *, (const char *text))                          \
+	F(PyLong_FromLong, void *, (long value))                                     \
+	F(PyLong_AsVoidPtr, void *, (void *number))                                  \
+	F(PyBytes_AsString, char *, (void *bytes))                                   \
+	F(PyList_Size, ssize_t, (void *list))                                        \
+	F(PyList_GetItem, void *, (void *list, ssize_t at))                          \
+	F(PyArg_ParseTuple, int, (void *arguments, const char *format, ...))         \
+	F(PyCFunction_NewEx, void *, (void *definition, void *self, void *module))   \
+	F(PyErr_Occurred, void *, (void))                                            \
+	F(PyErr_ExceptionMatches, int, (void *exception))                            \
+	F(PyErr_Clear, void, (void))                                                 \
+	F(Py_DecRef, void, (void *object))
+
+struct rvp_python_calls {
+#define RVP_CALL(name, returns, parameters) returns(*name) parameters;
+	RVP_PYTHON_CALLS(RVP_CALL)
+#undef RVP_CALL
+	void **PyExc_Exception;
+};
+
+extern struct rvp_python_calls rvp_python_calls;
+
+/* False: the interpreter in this object lacks one of them. */
+bool rvp_adapter_calls_find(const struct rvp_object *interpreter);
+
+/* Puts the four calls into a namespace. With the interpreter's lock; false: an exception is set. */
+bool rvp_adapter_calls_put(void *globals);
+
+#endif
