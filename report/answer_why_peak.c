@@ -233,7 +233,7 @@ static bool is_elsewhere(const struct why_peak *this, const struct rvp_absence *
 {
 	uint64_t then = row->peak_ns, now = this->inquiry->answer.tracked_peak_ns;
 
-	return then != RVP_NEVER && (then > now ? then - now : now - then) >= APART_NS;
+	return row->peak_bytes && then != RVP_NEVER && (then > now ? then - now : now - then) >= APART_NS;
 }
 
 static void print_without(struct why_peak *this, const struct rvp_absence *row)
