@@ -16,6 +16,7 @@
 #include "report/steps_detect.h"
 
 #include "report/steps_events.h"
+#include "report/steps_holes.h"
 #include "report/steps_loop.h"
 #include "report/steps_turns.h"
 #include "report/steps_ways.h"
@@ -101,6 +102,8 @@ static bool look_here(struct descent *descent, const uint32_t *list, size_t coun
 	if (!loop.count)
 		return false;
 	why = rvp_step_why_not(descent->events, &loop, depth);
+	if (!*why)
+		why = rvp_step_holes_mend(descent->events, &loop);
 	if (!*why) {
 		keep(descent, list, count, depth, &loop);
 		return true;

@@ -59,9 +59,11 @@ static struct thread_count *thread_of(struct rvp_step_census *census, uint32_t p
 	return census->last = thread;
 }
 
+/* Of an ALLOC or a SAMPLE. */
 static bool is_aligned(const struct rvp_moment *moment)
 {
-	uint64_t family = moment->record->ALLOC.family;
+	uint64_t family =
+	    moment->record->kind == RVP_ALLOC ? moment->record->ALLOC.family : moment->record->SAMPLE.family;
 
 	return family >= RVP_FAMILY_ALIGNED_ALLOC && family <= RVP_FAMILY_PVALLOC;
 }
@@ -233,6 +235,8 @@ static bool listen(const struct rvp_run *run, struct gathering *gathering)
 		if (moment.record->kind == RVP_ALLOC && moment.tid == gathering->out->tid &&
 		    (gathering->out->is_aligned ? is_aligned(&moment) : moment.record->ALLOC.bytes >= least))
 			take_alloc(gathering, &moment);
+		gathering->out->has_holes |= moment.record->kind == RVP_SAMPLE &&
+					     moment.tid == gathering->out->tid && is_aligned(&moment);
 		if (moment.record->kind == RVP_FREE)
 			take_free(gathering, &moment);
 	}
@@ -345,7 +349,10 @@ bool rvp_step_events_gather(const struct rvp_run *run, const struct rvp_step_cen
 		out->why_none = "too few allocations were recorded";
 		return true;
 	}
-	out->is_sampled = !only_aligned && run->processes[thread->process].mode != RVP_MODE_FULL;
+	if (run->processes[thread->process].mode != RVP_MODE_FULL) {
+		out->is_sampled = !only_aligned;
+		out->sure_bytes = only_aligned ? run->processes[thread->process].threshold_bytes : 0;
+	}
 	return gather(run, out, tally->python_count * 2 > tally->count);
 }
 

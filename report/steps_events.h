@@ -35,8 +35,11 @@ struct rvp_step_events {
 	uint64_t *words;
 	size_t path_count;
 	uint32_t process, tid;
-	bool is_sampled;      /* only blocks of threshold_bytes and more are here */
-	bool is_aligned;      /* only blocks that were asked for with an alignment: tensors, all of them */
+	bool is_sampled; /* only blocks of threshold_bytes and more are here */
+	bool is_aligned; /* only blocks that were asked for with an alignment: tensors, all of them */
+	uint64_t
+	    sure_bytes; /* each block of so many is here; smaller ones may have come too fast; 0: each is */
+	bool has_holes; /* some did: there are samples of them */
 	uint64_t least_bytes; /* smaller blocks were left out; 0: none were */
 	const char *why_none; /* "": they are good to look at */
 };

@@ -151,6 +151,21 @@ static bool is_regular(const struct often *path, const struct rvp_step_loop *loo
 	return path->per_turn && path->matches * 100.0 >= 85.0 * (double)loop->count;
 }
 
+/* Whether the small blocks, which came too fast, are missing in more than a quarter of the turns. */
+static bool is_of_large_blocks(const struct rvp_step_events *events, const struct rvp_step_loop *loop)
+{
+	size_t without = 0;
+
+	for (size_t turn = 0; events->has_holes && turn + 1 < loop->count; turn++) {
+		size_t at = loop->begins[turn];
+
+		while (at < loop->begins[turn + 1] && events->events[at].bytes >= events->sure_bytes)
+			at++;
+		without += at == loop->begins[turn + 1];
+	}
+	return without * 4 > loop->count;
+}
+
 /* "" if the turns are made of the same. Where small blocks are not recorded, what marks a turn may be among
  * them, and what lies between large ones is not seen (a compiler's turns are its functions): only a block
  * that is larger by as much at each turn, as a cache or a row of scores is by a token, tells what a turn is.
@@ -170,7 +185,7 @@ static const char *why_not_alike(const struct rvp_step_events *events, const str
 	}
 	if (regular * 4 < all * 3)
 		return "what repeats is not alike from turn to turn";
-	if (events->is_sampled && !grows)
+	if (!grows && (events->is_sampled || is_of_large_blocks(events, loop)))
 		return "in sampled mode the loop does not show which of its turns are steps";
 	return "";
 }

@@ -10,6 +10,8 @@
 #include <check.h>
 #include <string.h>
 
+enum { THRESHOLD_BYTES = 16384 };
+
 /* Places: numbers of call-path nodes. */
 enum place {
 	MAIN = 1,
@@ -41,7 +43,11 @@ struct decoder {
 	uint64_t pause_ns;      /* of each step, in which another program runs */
 	uint64_t growth_bytes;  /* of the scores, a token */
 	bool grows_unevenly;
-	bool is_handed_on; /* input and scores are given back when their next are asked for */
+	unsigned hole_from, hole_steps; /* in which small blocks are not recorded */
+	bool hole_has_sample;
+	unsigned twice_every;   /* such a step asks for all but its input twice */
+	bool has_random_places; /* main calls step from two */
+	bool is_handed_on;      /* input and scores are given back when their next are asked for */
 };
 static const struct decoder usual = {
     .steps = 60, .layers = 4, .ns = 30000, .bytes = 2048, .mode = RVP_MODE_FULL};
@@ -58,6 +64,7 @@ static struct maker_thread *thread;
 static uint64_t now_ns, next_address, random_state;
 static uint64_t handed_on[20]; /* by place: the block that is there; 0: none yet */
 static enum rvp_family family;
+static bool is_in_hole;
 
 static void node(uint64_t number, uint64_t parent, uint64_t pc)
 {
@@ -86,6 +93,10 @@ static uint64_t take(uint64_t place, uint64_t bytes, uint64_t ns)
 {
 	uint64_t address = next_address += (bytes + 31) & ~15ul;
 
+	if (is_in_hole && bytes < THRESHOLD_BYTES) {
+		now_ns += ns;
+		return 0;
+	}
 	MAKE(thread, ALLOC, 0, .stamp = now_ns, .address = address, .bytes = bytes, .stack = place,
 	     .family = place == NOISE || place == LOAD ? RVP_FAMILY_MALLOC : family);
 	now_ns += ns;
@@ -94,6 +105,8 @@ static uint64_t take(uint64_t place, uint64_t bytes, uint64_t ns)
 
 static void give(uint64_t address)
 {
+	if (!address)
+		return;
 	MAKE(thread, FREE, 0, .stamp = now_ns, .address = address);
 }
 
@@ -130,21 +143,44 @@ static uint64_t scores_bytes(const struct decoder *decoder, unsigned token)
 	return decoder->bytes * 5 + decoder->growth_bytes * tokens;
 }
 
+/* A hole begins and ends within a step. */
+static void set_hole(const struct decoder *decoder, unsigned token)
+{
+	if (token == decoder->hole_from && decoder->hole_steps) {
+		is_in_hole = true;
+		if (decoder->hole_has_sample)
+			MAKE(thread, SAMPLE, 0, .stamp = now_ns, .address = next_address += 4096,
+			     .bytes = 999, .stack = QUERY, .family = family);
+	}
+	if (token == decoder->hole_from + decoder->hole_steps)
+		is_in_hole = false;
+}
+
+static void through_layers(const struct decoder *decoder, uint64_t way, unsigned token, unsigned tokens)
+{
+	unsigned layers = decoder->layers + (decoder->is_irregular ? random_below(7) : 0);
+	uint64_t scores;
+
+	for (unsigned i = 0; i < layers * tokens; i++)
+		layer(decoder, way, token);
+	set_hole(decoder, token);
+	now_ns += decoder->pause_ns;
+	scores = take_kept(decoder, way + SCORES, scores_bytes(decoder, token));
+	if (!decoder->is_handed_on)
+		give(scores);
+}
+
 static void step(const struct decoder *decoder, uint64_t way, unsigned token, unsigned tokens)
 {
-	uint64_t input = take_kept(decoder, way + INPUT, decoder->bytes * 2), scores;
-	unsigned layers = decoder->layers + (decoder->is_irregular ? random_below(7) : 0);
+	uint64_t input = take_kept(decoder, way + INPUT, decoder->bytes * 2);
 
 	if (decoder->page_every && token % decoder->page_every == 0)
 		take(way + PAGE, decoder->bytes * 8, decoder->ns);
-	for (unsigned i = 0; i < layers * tokens; i++)
-		layer(decoder, way, token);
-	now_ns += decoder->pause_ns;
-	scores = take_kept(decoder, way + SCORES, scores_bytes(decoder, token));
-	if (decoder->is_handed_on)
-		return;
-	give(scores);
-	give(input);
+	through_layers(decoder, way, token, tokens);
+	if (decoder->twice_every && token % decoder->twice_every == 3)
+		through_layers(decoder, way, token, tokens);
+	if (!decoder->is_handed_on)
+		give(input);
 }
 
 static void around(const struct decoder *decoder, unsigned token)
@@ -166,7 +202,9 @@ static void decode(const struct decoder *decoder)
 	for (unsigned i = 0; i < decoder->prefill && !decoder->prefill_is_batch; i++)
 		step(decoder, OF_PREFILL, i, 1);
 	for (unsigned i = 0; i < decoder->steps; i++) {
-		step(decoder, 0, decoder->prefill + i, 1);
+		uint64_t way = decoder->has_random_places && random_below(2) ? OF_PREFILL : 0;
+
+		step(decoder, way, decoder->prefill + i, 1);
 		around(decoder, i);
 	}
 	for (unsigned i = 0; i < decoder->afterwards; i++)
@@ -189,13 +227,14 @@ static size_t found(struct decoder decoder)
 				 (struct rvp_record_PROCESS){.stamp = 1000,
 							     .page_bytes = 4096,
 							     .mode = decoder.mode,
-							     .threshold_bytes = 16384,
+							     .threshold_bytes = THRESHOLD_BYTES,
 							     .exe = {"/usr/bin/app", 12}});
 	thread = &process->threads[0];
 	now_ns = 2000000;
 	next_address = 0x100000;
 	family = decoder.family;
 	random_state = 11;
+	is_in_hole = false;
 	memset(handed_on, 0, sizeof handed_on);
 	make_nodes();
 	decode(&decoder);
@@ -245,6 +284,31 @@ START_TEST(tensors_alone_show_the_steps_in_both_modes)
 }
 END_TEST
 
+START_TEST(steps_that_came_too_fast_are_counted_by_their_large_blocks_or_not_at_all)
+{
+	struct decoder fast = DECODER(it.mode = RVP_MODE_SAMPLED, it.family = RVP_FAMILY_POSIX_MEMALIGN,
+				      it.bytes = 4000, it.hole_from = 20, it.hole_steps = 7);
+
+	ck_assert_uint_eq(count_of(fast), 60); /* its scores are large */
+	fast.hole_has_sample = true;
+	ck_assert_uint_eq(count_of(fast), 60);
+	fast.bytes = 2000; /* nothing is */
+	ck_assert_uint_eq(count_of(fast), 0);
+	fast.hole_steps = 0;
+	ck_assert_uint_eq(count_of(fast), 60);
+	fast.bytes = 4000;
+	fast.twice_every = 12;
+	ck_assert_uint_eq(count_of(fast), 60); /* turns that do more, and all of it is there */
+	fast.twice_every = 0;
+	fast.hole_steps = 40; /* more large blocks than turns that show what they are */
+	ck_assert_uint_eq(count_of(fast), 0);
+	fast.bytes = 20000; /* all of it is large */
+	ck_assert_uint_eq(count_of(fast), 0);
+	fast.hole_has_sample = false;
+	ck_assert_uint_eq(count_of(fast), 60);
+}
+END_TEST
+
 START_TEST(steps_begin_and_end_where_the_loop_turns)
 {
 	ck_assert_uint_eq(found(usual), 60);
@@ -275,6 +339,12 @@ START_TEST(a_prefill_through_the_same_function_joins)
 	ck_assert_uint_eq(count_of(DECODER(it.prefill = 12)), 72);
 	ck_assert_uint_eq(count_of(DECODER(it.prefill = 12, it.prefill_is_batch = true)), 61);
 	ck_assert_uint_eq(count_of(DECODER(it.prefill = 12, it.noise = 6)), 72);
+}
+END_TEST
+
+START_TEST(one_function_called_from_two_places_is_one)
+{
+	ck_assert_uint_eq(count_of(DECODER(it.has_random_places = true)), 60);
 }
 END_TEST
 
@@ -368,9 +438,11 @@ int main(void)
 
 	tcase_add_test(tests, a_step_is_a_turn_of_the_outermost_loop_not_of_its_layers);
 	tcase_add_test(tests, tensors_alone_show_the_steps_in_both_modes);
+	tcase_add_test(tests, steps_that_came_too_fast_are_counted_by_their_large_blocks_or_not_at_all);
 	tcase_add_test(tests, steps_begin_and_end_where_the_loop_turns);
 	tcase_add_test(tests, pages_messages_and_noise_are_no_turns);
 	tcase_add_test(tests, a_prefill_through_the_same_function_joins);
+	tcase_add_test(tests, one_function_called_from_two_places_is_one);
 	tcase_add_test(tests, eight_turns_are_a_loop_and_seven_are_not);
 	tcase_add_test(tests, what_does_little_but_allocate_is_no_step);
 	tcase_add_test(tests, time_that_another_program_had_is_not_the_steps);
