@@ -88,7 +88,7 @@ static bool take_lines(struct compared *this)
 			y[k] = (double)row.group->at_moments[k].bytes;
 		row.line = rvp_line_through(x, y, count);
 		row.by = row.line.slope;
-		if (row.bytes > 0 && row.line.slope > 0)
+		if (row.bytes > 0 && row.line.slope >= 1)
 			this->rows[kept++] = row;
 	}
 	this->row_count = kept;

@@ -20,6 +20,7 @@
 #include <string.h>
 
 enum { SITES_MAX = 32, CHANGES_SHOWN = 5, WHEN_BYTES = 96, NAME_COLUMNS = 22, APART_NS = 1000000 };
+enum { NOTICED_PARTS = 1000 }; /* of the peak: a change that lowers it by less is none */
 
 /* A change that could be made. */
 struct change {
@@ -223,7 +224,8 @@ static size_t best_changes(struct why_peak *this)
 	size_t kept = 0;
 
 	qsort(this->changes, this->change_count, sizeof *this->changes, by_effect);
-	while (kept < this->change_count && kept < CHANGES_SHOWN && lowered(this, this->changes[kept].row))
+	while (kept < this->change_count && kept < CHANGES_SHOWN &&
+	       lowered(this, this->changes[kept].row) > peak_of(this) / NOTICED_PARTS)
 		kept++;
 	return kept;
 }

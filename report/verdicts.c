@@ -119,15 +119,13 @@ static uint64_t least_growth(const struct maker *maker, const struct rvp_site *s
 	return part > least ? part : least;
 }
 
-/* Whether a site grows to the last step: a line, of which the second half has its part. */
-static bool grows(const struct maker *maker, const struct rvp_site *site, const double *x, double *y,
+/* Whether bytes at the ends of steps grow to the last one: a line, of which the second half has its part. */
+static bool grows(const struct maker *maker, const struct rvp_site *site, const double *x, const double *y,
 		  struct growth *growth)
 {
 	size_t count = maker->ends->count;
 	struct rvp_line line;
 
-	for (size_t i = 0; i < count; i++)
-		y[i] = (double)site->at_moments[i].bytes;
 	if (y[count - 1] - y[0] < (double)least_growth(maker, site) ||
 	    y[count - 1] - y[count / 2] < (y[count - 1] - y[0]) / 4)
 		return false;
@@ -153,7 +151,7 @@ static void name_site(const struct maker *maker, const struct rvp_site *site, ch
 	rvp_symbols_close(symbols);
 }
 
-static void say_growth(const struct maker *maker, const struct growth *growth, bool is_cache)
+static void say_growth(const struct maker *maker, const struct growth *growth, bool of_cache)
 {
 	const char *purpose =
 	    rvp_purpose_name(rvp_attribution_purposes(maker->attribution), growth->site->purpose);
@@ -163,7 +161,7 @@ static void say_growth(const struct maker *maker, const struct growth *growth, b
 
 	rvp_text_bytes((uint64_t)growth->step_bytes, a);
 	rvp_text_bytes(growth->bytes, b);
-	if (is_cache) {
+	if (of_cache) {
 		say(maker->verdicts, "kv_growth", growth->bytes,
 		    growth->site->evidence == RVP_EVIDENCE_LIFETIME
 			? "what grows like a KV cache does so by %s%s a step, %s in %u steps: a leak if it "
@@ -178,30 +176,56 @@ static void say_growth(const struct maker *maker, const struct growth *growth, b
 	    purpose);
 }
 
-/* Of those that grow the fastest one; of the KV cache all its sites in one. */
+static bool is_cache(const struct maker *maker, const struct rvp_site *site)
+{
+	return rvp_purpose_category(rvp_attribution_purposes(maker->attribution), site->purpose) ==
+	       RVP_CATEGORY_KV_CACHE;
+}
+
+static void add_site(const struct maker *maker, const struct rvp_site *site, double *y)
+{
+	for (size_t i = 0; i < maker->ends->count; i++)
+		y[i] += (double)site->at_moments[i].bytes;
+}
+
+/* Of all sites but the cache's the one that grows fastest. */
 static void find_growth(const struct maker *maker, const double *x, double *y)
 {
-	const struct rvp_purposes *purposes = rvp_attribution_purposes(maker->attribution);
-	struct growth found[2] = {{0}}, growth;
+	struct growth best = {0}, growth;
 
 	for (size_t i = 0; i < maker->answer->site_count; i++) {
 		const struct rvp_site *site = &maker->answer->sites[i];
-		bool is_cache = rvp_purpose_category(purposes, site->purpose) == RVP_CATEGORY_KV_CACHE;
-		struct growth *best = &found[is_cache];
 
-		if (!grows(maker, site, x, y, &growth))
-			continue;
-		if (is_cache && best->site) {
-			best->step_bytes += growth.step_bytes;
-			best->bytes += growth.bytes;
-		} else if (growth.step_bytes > best->step_bytes) {
-			*best = growth;
-		}
+		memset(y, 0, maker->ends->count * sizeof *y);
+		add_site(maker, site, y);
+		if (!is_cache(maker, site) && grows(maker, site, x, y, &growth) &&
+		    growth.step_bytes > best.step_bytes)
+			best = growth;
 	}
-	if (found[0].site)
-		say_growth(maker, &found[0], false);
-	if (found[1].site)
-		say_growth(maker, &found[1], true);
+	if (best.site)
+		say_growth(maker, &best, false);
+}
+
+/* The cache is one thing, whichever site has its blocks: a tensor that is made anew goes from site to site.
+ * The site with most of it speaks for all. */
+static void find_cache_growth(const struct maker *maker, const double *x, double *y)
+{
+	size_t last = maker->ends->count - 1;
+	const struct rvp_site *most = NULL;
+	struct growth growth;
+
+	memset(y, 0, maker->ends->count * sizeof *y);
+	for (size_t i = 0; i < maker->answer->site_count; i++) {
+		const struct rvp_site *site = &maker->answer->sites[i];
+
+		if (!is_cache(maker, site))
+			continue;
+		add_site(maker, site, y);
+		if (!most || site->at_moments[last].bytes > most->at_moments[last].bytes)
+			most = site;
+	}
+	if (most && grows(maker, most, x, y, &growth))
+		say_growth(maker, &growth, true);
 }
 
 static void judge_growth(const struct maker *maker)
@@ -215,8 +239,10 @@ static void judge_growth(const struct maker *maker)
 	y = calloc(count, sizeof *y);
 	for (size_t i = 0; x && i < count; i++)
 		x[i] = maker->ends->steps[i];
-	if (x && y)
+	if (x && y) {
 		find_growth(maker, x, y);
+		find_cache_growth(maker, x, y);
+	}
 	free(x);
 	free(y);
 }
