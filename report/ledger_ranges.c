@@ -154,7 +154,8 @@ void rvp_ledger_ranges_see(struct rvp_ledger_ranges *ranges, const struct rvp_ev
 {
 	uint32_t process = event->moment->process;
 
-	if (process == RVP_NO_PROCESS || event->block.flags & RVP_BLOCK_MAPPED)
+	if (process == RVP_NO_PROCESS ||
+	    (event->kind <= RVP_EVENT_RESTORED && event->block.flags & RVP_BLOCK_MAPPED))
 		return;
 	switch (event->kind) {
 	case RVP_EVENT_BORN:
