@@ -172,9 +172,12 @@ static void three_steps(void)
 			get(13000, 0x20000, 128, 0);
 			get(14000, 0x30000, 32, 0);
 			get(15000, 0x40000, 256, 0);
+			get(16000, 0x50000, 40, 0);
 		}
 		if (i)
 			give(begin + 1000, i == 1 ? 0x20000 : 0x30000);
+		if (i == 1)
+			give(begin + 2000, 0x50000);
 		step(begin + 10000, RVP_STEP_END, 0);
 	}
 }
@@ -192,23 +195,23 @@ START_TEST(lives_are_counted_against_steps)
 	lives.row_of_site = row_of_site;
 	lives.site_count = 1;
 	ask(&lives.observer);
-	ck_assert_uint_eq(lives.number, 4);
-	ck_assert_uint_eq(row.born_count, 4);
-	ck_assert_uint_eq(row.died_count, 3);
+	ck_assert_uint_eq(lives.number, 5);
+	ck_assert_uint_eq(row.born_count, 5);
+	ck_assert_uint_eq(row.died_count, 4);
 	ck_assert_uint_eq(row.least_bytes, 32);
 	ck_assert_uint_eq(row.most_bytes, 256);
-	ck_assert_uint_eq(row.bytes, 64 + 128 + 32 + 256);
+	ck_assert_uint_eq(row.bytes, 64 + 128 + 32 + 256 + 40);
 	ck_assert_uint_eq(row.longest_ns, 51000 - 14000);
-	ck_assert_double_eq(row.life_ns, 1000 + 18000 + 37000);
+	ck_assert_double_eq(row.life_ns, 1000 + 18000 + 37000 + 16000);
 	ck_assert_uint_eq(row.same_step, 1);
-	ck_assert_uint_eq(row.next_step, 1);
+	ck_assert_uint_eq(row.next_step, 2);
 	ck_assert_uint_eq(row.later_step, 1);
 	ck_assert_uint_eq(row.largest[0].number, 4);
 	ck_assert_uint_eq(row.largest[0].death_ns, RVP_NEVER);
 	ck_assert_uint_eq(row.largest[1].number, 2);
 	ck_assert_uint_eq(row.largest[1].death_ns, MAKER_EPOCH_NS + 31000);
-	ck_assert_uint_eq(row.largest[3].number, 3);
-	ck_assert_uint_eq(row.largest[4].number, 0);
+	ck_assert_uint_eq(row.largest[3].number, 5);
+	ck_assert_uint_eq(row.largest[4].number, 3);
 	ck_assert_uint_eq(row.word_count, 0);
 	rvp_analysis_free(&answer);
 	close_log();
@@ -289,6 +292,34 @@ static void grow(uint64_t bytes, int growing, const char *category)
 		step(begin + SPACE / 2, RVP_STEP_END, 10 + (uint64_t)i);
 	}
 }
+
+/* The last one lasts to the end of its process, and what is left then is nothing. */
+START_TEST(what_lasts_to_the_end_is_no_end_to_measure_at)
+{
+	struct rvp_step_ends ends;
+
+	open_log();
+	for (uint64_t i = 1; i <= 5; i++)
+		step(i * SPACE, RVP_STEP_NEXT, 0);
+	open_run();
+	ck_assert_uint_eq(rvp_attribution_steps(attribution)->count, 5);
+	ck_assert(rvp_step_ends_spread(&ends, run, rvp_attribution_steps(attribution), 32));
+	ck_assert_uint_eq(ends.count, 3);
+	ck_assert_uint_eq(ends.steps[0], 1);
+	ck_assert_uint_eq(ends.steps[2], 3);
+	ck_assert_uint_eq(ends.moments_ns[2], MAKER_EPOCH_NS + 5 * SPACE);
+	rvp_step_ends_free(&ends);
+	ck_assert(rvp_step_ends_spread(&ends, run, rvp_attribution_steps(attribution), 2));
+	ck_assert_uint_eq(ends.count, 2);
+	ck_assert_uint_eq(ends.steps[1], 3);
+	rvp_step_ends_free(&ends);
+	ck_assert(rvp_step_ends_two(&ends, run, rvp_attribution_steps(attribution), 4, 0));
+	ck_assert_uint_eq(ends.steps[0], 0);
+	ck_assert_uint_eq(ends.moments_ns[1] + 1, run->processes[0].end_ns);
+	rvp_step_ends_free(&ends);
+	close_log();
+}
+END_TEST
 
 static struct rvp_verdicts judge(void)
 {
@@ -433,6 +464,7 @@ static void decode(void)
 START_TEST(a_token_takes_what_the_cache_grows_by)
 {
 	json_t *kv;
+	char *out;
 
 	decode();
 	kv = answer_of((struct rvp_question_asked){.what = RVP_ASKED_KV, .fit_bytes = 200000});
@@ -443,6 +475,10 @@ START_TEST(a_token_takes_what_the_cache_grows_by)
 	ck_assert_int_eq(number(json_object_get(kv, "fit"), "tokens"), 24); /* 100000 / 4096 */
 	ck_assert_int_eq(number(json_object_get(kv, "fit"), "caches"), 2);  /* 100000 / 49152 */
 	json_decref(kv);
+	ck_assert(!rvp_failed(
+	    inquire((struct rvp_question_asked){.what = RVP_ASKED_KV, .fit_bytes = 200000}, &out)));
+	ck_assert_ptr_nonnull(strstr(out, "97.7 KiB / 4.0 KiB = 24 tokens (measured)"));
+	free(out);
 	close_log();
 }
 END_TEST
@@ -582,6 +618,7 @@ int main(void)
 	tcase_add_test(one, lives_are_counted_against_steps);
 	tcase_add_test(one, all_words_are_handed_out_in_every_pass);
 	tcase_add_test(one, a_line_is_told_from_a_hill);
+	tcase_add_test(one, what_lasts_to_the_end_is_no_end_to_measure_at);
 	tcase_add_test(one, growth_is_an_alarm_from_a_mebibyte_on);
 	tcase_add_test(one, a_cache_that_grows_is_no_alarm);
 	tcase_add_test(one, what_is_a_cache_by_its_growth_alone_may_be_a_leak);
