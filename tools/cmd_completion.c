@@ -6,6 +6,7 @@
  * Values of an option are its alternatives ("sampled|full"), folders or files.
  */
 #include "tools/commands.h"
+#include "tools/report_questions.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -75,6 +76,17 @@ static void print_bash_valued(void)
 			printf("|--%s", options[i].name);
 }
 
+/* Behind `report` a word that begins with a dash. */
+static void print_bash_report(void)
+{
+	fputs("\tif [ \"${COMP_WORDS[1]}\" = report ] && [ $COMP_CWORD -gt 1 ] && [[ $word == -* ]]; then\n"
+	      "\t\tCOMPREPLY=($(compgen -W '",
+	      stdout);
+	for (const struct option *option = rvp_report_options; option->name; option++)
+		printf("--%s ", option->name);
+	puts("' -- \"$word\")); return\n\tfi");
+}
+
 static void print_bash(void)
 {
 	fputs(
@@ -99,8 +111,9 @@ static void print_bash(void)
 	     "\t\tesac\n\tdone\n"
 	     "\tcase $before in");
 	print_bash_values();
-	puts("\tesac\n"
-	     "\tcase \" $commands \" in *\" ${COMP_WORDS[1]} \"*)\n"
+	puts("\tesac");
+	print_bash_report();
+	puts("\tcase \" $commands \" in *\" ${COMP_WORDS[1]} \"*)\n"
 	     "\t\tif [ \"${COMP_WORDS[1]}\" != run ] && [ $COMP_CWORD -gt 1 ]; then\n"
 	     "\t\t\tCOMPREPLY=($(compgen -f -- \"$word\")); return\n\t\tfi ;;\n\tesac\n"
 	     "\tif [ $at -lt $COMP_CWORD ] && declare -F _command_offset >/dev/null; then\n"
@@ -179,6 +192,9 @@ static void print_fish(void)
 		}
 		putchar('\n');
 	}
+	for (const struct option *option = rvp_report_options; option->name; option++)
+		printf("complete -c rvprof -n '__fish_seen_subcommand_from report' -l %s%s\n", option->name,
+		       option->has_arg ? " -r" : "");
 	puts("complete -c rvprof -n '__fish_seen_subcommand_from run' -x -a '(__fish_complete_subcommand)'");
 }
 

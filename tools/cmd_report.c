@@ -70,7 +70,7 @@ static const char help[] =
     "TIME: 12.5s since the start, 40% of the run, peak, end, or a mark's label.\n";
 
 /* clang-format off */
-static const struct option options[] = {
+const struct option rvp_report_options[] = {
 	{"at", required_argument, NULL, 'a'},
 	{"from", required_argument, NULL, 'f'},
 	{"to", required_argument, NULL, 't'},
@@ -162,9 +162,9 @@ static bool take_options(struct settings *settings, int argc, char **argv, bool 
 	int option;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":", rvp_report_options, NULL)) != -1) {
 		if (option == '?' || option == ':') {
-			rvp_complain_of_option("report", option, argv[optind - 1], options);
+			rvp_complain_of_option("report", option, argv[optind - 1], rvp_report_options);
 			return false;
 		}
 		*wants_help |= option == 'h';

@@ -49,6 +49,9 @@ enum rvp_question_option {
 	"  --memory-trace      used and held bytes over time, and big bumps\n"
 /* clang-format on */
 
+/* All options of `rvprof report`, for its completion too. */
+extern const struct option rvp_report_options[];
+
 /* False after a complaint; so is the other: whether what goes together is together. */
 bool rvp_take_question(struct rvp_question_words *words, int option, const char *argument);
 bool rvp_questions_are_whole(const struct rvp_question_words *words);
