@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VARIABLE "RVPROF_RULES="
-
 enum { NOTES_MAX = 8, SCOPES_SEEN_MAX = 64 };
 
 struct site_rules {
@@ -62,33 +60,9 @@ static void read_one(struct rules *rules, const char *path, bool is_folder)
 		rvp_evidence_note(attribution, "%s", rvp_status_line(&status, line, sizeof line));
 }
 
-/* The word after RVPROF_RULES= in the environment of the tree's root, files by colons; NULL: none. */
-static const char *recorded_files(const struct rvp_run *run)
+static void read_recorded(void *context, const char *path)
 {
-	const struct rvp_process *root = run->root < run->process_count ? &run->processes[run->root] : NULL;
-
-	for (size_t i = 0; root && i < root->environment_count; i++)
-		if (!strncmp(root->environment[i], VARIABLE, strlen(VARIABLE)))
-			return root->environment[i] + strlen(VARIABLE);
-	return NULL;
-}
-
-/* A path that the program's folder was meant by is looked for where the run folder is. */
-static void read_recorded(struct rules *rules, const char *files)
-{
-	const char *folder = rvp_attribution_run(rules->source.attribution)->folder;
-	char path[PATH_MAX];
-
-	while (files && *files) {
-		int length = (int)strcspn(files, ":");
-		bool is_relative = *files != '/';
-
-		if (length && snprintf(path, sizeof path, "%s%s%.*s", is_relative ? folder : "",
-				       is_relative ? "/../" : "", length, files) < (int)sizeof path)
-			read_one(rules, path, false);
-		files += length;
-		files += *files == ':';
-	}
+	read_one(context, path, false);
 }
 
 static void read_rules(struct rules *rules)
@@ -98,7 +72,7 @@ static void read_rules(struct rules *rules)
 
 	for (size_t i = 0; settings->rule_files && settings->rule_files[i]; i++)
 		read_one(rules, settings->rule_files[i], false);
-	read_recorded(rules, recorded_files(rvp_attribution_run(rules->source.attribution)));
+	rvp_rules_recorded(rvp_attribution_run(rules->source.attribution), read_recorded, rules);
 	if (settings->without_rules)
 		return;
 	if (rvp_rules_folder(folder, sizeof folder))

@@ -113,7 +113,12 @@ int rvp_rules_read_text(struct rvp_rule_list *rules, const char *path, const cha
 struct rvp_status rvp_rules_read_file(struct rvp_rule_list *rules, const char *path,
 				      rvp_rule_complain *complain, void *context, int *errors);
 
-/* rules_places.c: the folder of the packs that come with rvprof; false where there is none. */
+/* rules_places.c: the files that RVPROF_RULES named for the program at the root of the tree, by colons; one
+ * that was named from the program's folder is looked for where the run folder is. */
+struct rvp_run;
+typedef void rvp_rules_found(void *context, const char *path);
+void rvp_rules_recorded(const struct rvp_run *run, rvp_rules_found *found, void *context);
+/* The folder of the packs that come with rvprof; false where there is none. */
 bool rvp_rules_folder(char *path, size_t path_bytes);
 /* Adds every *.rules file of `folder` in order of names. */
 struct rvp_status rvp_rules_read_folder(struct rvp_rule_list *rules, const char *folder,

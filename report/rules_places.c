@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rules_places.c: where the rule packs that come with rvprof are: beside the program in a build tree, in
- * ../share of an installed one. */
+/* rules_places.c: where rules are: the packs that come with rvprof beside the program in a build tree, in
+ * ../share of an installed one; the user's where the recorded environment says. */
 #include "report/own_folder.h"
 #include "report/rules.h"
+#include "report/run.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define VARIABLE "RVPROF_RULES="
 
 static const char *const places[] = {
     "/../rules",              /* build tree: tools/rvprof */
@@ -69,4 +72,32 @@ struct rvp_status rvp_rules_read_folder(struct rvp_rule_list *rules, const char 
 	}
 	free(entries);
 	return status;
+}
+
+/* The word after RVPROF_RULES=; NULL: none. */
+static const char *recorded_word(const struct rvp_run *run)
+{
+	const struct rvp_process *root = run->root < run->process_count ? &run->processes[run->root] : NULL;
+
+	for (size_t i = 0; root && i < root->environment_count; i++)
+		if (!strncmp(root->environment[i], VARIABLE, strlen(VARIABLE)))
+			return root->environment[i] + strlen(VARIABLE);
+	return NULL;
+}
+
+void rvp_rules_recorded(const struct rvp_run *run, rvp_rules_found *found, void *context)
+{
+	const char *files = recorded_word(run);
+	char path[PATH_MAX];
+
+	while (files && *files) {
+		int length = (int)strcspn(files, ":");
+		bool is_relative = *files != '/';
+
+		if (length && snprintf(path, sizeof path, "%s%s%.*s", is_relative ? run->folder : "",
+				       is_relative ? "/../" : "", length, files) < (int)sizeof path)
+			found(context, path);
+		files += length;
+		files += *files == ':';
+	}
 }

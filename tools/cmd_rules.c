@@ -2,9 +2,10 @@
 /* cmd_rules.c: `rvprof rules check FILE.. | list | why SITE [DIR]`: what rule files say, and which rule spoke
  * where.
  *
- * `why` matches every call path of the run that has SITE in a frame against all rules, the user's first, and
- * shows of each rule that any of its conditions on the call path holds for how far it came. What a rule asks
- * of a block (bytes, file, thread, phase, scope) is told, not judged: blocks of one call path differ. */
+ * `why` matches every call path of the run that has SITE in a frame against all rules, the user's first (of
+ * --rules, and of the run's RVPROF_RULES), and shows of each rule that any of its conditions on the call path
+ * holds for how far it came. What a rule asks of a block (bytes, file, thread, phase, scope) is told, not
+ * judged: blocks of one call path differ. */
 #include "report/analysis.h"
 #include "report/json_writer.h"
 #include "report/rules_speak.h"
@@ -75,8 +76,19 @@ static int check(const struct arguments *arguments)
 
 /* ---- list ---- */
 
-/* The user's, then the built-in ones. False after a complaint. */
-static bool read_all(const struct arguments *arguments, struct rvp_rule_list *rules)
+/* One that is gone since is told. */
+static void read_recorded(void *context, const char *path)
+{
+	int errors = 0;
+	struct rvp_status status = rvp_rules_read_file(context, path, complain, NULL, &errors);
+
+	if (rvp_failed(status))
+		rvp_complain_of(&status);
+}
+
+/* Those of --rules, those that the run had (NULL: none), then the built-in ones. False after a complaint. */
+static bool read_all(const struct arguments *arguments, const struct rvp_run *run,
+		     struct rvp_rule_list *rules)
 {
 	struct rvp_status status = RVP_OK;
 	char folder[PATH_MAX];
@@ -84,6 +96,8 @@ static bool read_all(const struct arguments *arguments, struct rvp_rule_list *ru
 
 	for (size_t i = 0; i < arguments->file_count && !rvp_failed(status); i++)
 		status = rvp_rules_read_file(rules, arguments->files[i], complain, NULL, &errors);
+	if (run && !rvp_failed(status))
+		rvp_rules_recorded(run, read_recorded, rules);
 	if (!rvp_failed(status)) {
 		if (rvp_rules_folder(folder, sizeof folder))
 			status = rvp_rules_read_folder(rules, folder, complain, NULL, &errors);
@@ -140,7 +154,7 @@ static void list_as_text(const struct rvp_rule_list *rules)
 static int list(const struct arguments *arguments)
 {
 	struct rvp_rule_list rules = {0};
-	bool is_good = read_all(arguments, &rules);
+	bool is_good = read_all(arguments, NULL, &rules);
 
 	if (is_good && arguments->is_json)
 		list_as_json(&rules);
@@ -395,7 +409,7 @@ static int why(const struct arguments *arguments)
 		rvp_complain_of(&status);
 		return RVP_EXIT_USAGE;
 	}
-	if (read_all(arguments, &rules))
+	if (read_all(arguments, run, &rules))
 		exit_status = why_in(&rules, run, arguments->words[0], arguments->is_json);
 	rvp_rules_free(&rules);
 	rvp_run_close(run);
