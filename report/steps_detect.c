@@ -124,7 +124,9 @@ static void descend(struct descent *descent, const uint32_t *list, size_t count,
 		return;
 	if (!rvp_step_ways_find(events, list, count, depth, &ways))
 		descent->no_memory = true;
-	else if (ways.is_one_place || !look_here(descent, list, count, depth))
+	else if (ways.common)
+		descend(descent, list, count, depth + ways.common);
+	else if (!look_here(descent, list, count, depth))
 		while (!descent->loop.count && !descent->no_memory &&
 		       (group = rvp_step_ways_next(&ways, all_ns / 10)))
 			descend_group(descent, &ways, group, list, count, depth);

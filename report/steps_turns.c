@@ -230,27 +230,41 @@ static bool has_layers(const struct rvp_step_events *events, const struct rvp_st
 }
 
 /* "" if the loop can be the program's steps. */
+/* The cheap reasons first: a program of many loops is asked often. */
+static const char *why_not_by_time(const struct rvp_step_events *events, const struct rvp_step_loop *loop)
+{
+	uint64_t all = rvp_step_events_end_ns(events) - events->events[0].ns;
+	uint64_t first = events->events[loop->begins[0]].ns, last = events->events[loop->end].ns;
+
+	if ((last - first) * 10 < all)
+		return "what repeats takes less than a tenth of the time";
+	return mean_gap_ns(events, loop) < LEAST_NS_PER_ALLOC ? "what repeats does little but allocate" : "";
+}
+
+static const char *why_not_by_blocks(const struct rvp_step_events *events, const struct rvp_step_loop *loop,
+				     uint64_t *values, size_t room)
+{
+	uint64_t count, bytes;
+
+	median_turn(events, loop, values, &count, &bytes);
+	if (count < LEAST_EVENTS || bytes < LEAST_STEP_BYTES)
+		return "what repeats is too small to be a step";
+	return has_layers(events, loop, values, room) ? "" : "what repeats has no layers";
+}
+
 const char *rvp_step_why_not(const struct rvp_step_events *events, const struct rvp_step_loop *loop,
 			     uint32_t depth)
 {
-	uint64_t all = rvp_step_events_end_ns(events) - events->events[0].ns, count, bytes;
-	uint64_t first = events->events[loop->begins[0]].ns, last = events->events[loop->end].ns;
 	size_t room = loop->count > LAYER_BLOCKS ? loop->count : LAYER_BLOCKS;
-	uint64_t *values = malloc(room * sizeof *values);
-	bool is_layered;
+	const char *why = why_not_by_time(events, loop);
+	uint64_t *values;
 
-	if (!values)
-		return "there was too little memory to look";
-	median_turn(events, loop, values, &count, &bytes);
-	is_layered = has_layers(events, loop, values, room);
+	if (*why)
+		return why;
+	values = malloc(room * sizeof *values);
+	why = values ? why_not_by_blocks(events, loop, values, room) : "there was too little memory to look";
 	free(values);
-	if ((last - first) * 10 < all)
-		return "what repeats takes less than a tenth of the time";
-	if (count < LEAST_EVENTS || bytes < LEAST_STEP_BYTES)
-		return "what repeats is too small to be a step";
-	if (mean_gap_ns(events, loop) < LEAST_NS_PER_ALLOC)
-		return "what repeats does little but allocate";
-	return is_layered ? look_at_paths(events, loop, depth) : "what repeats has no layers";
+	return *why ? why : look_at_paths(events, loop, depth);
 }
 
 /* Turns of about as many allocations. (Of bytes there may be far fewer: a cache that is copied was small

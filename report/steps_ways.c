@@ -48,24 +48,40 @@ static int compare_places(const void *left, const void *right)
 	return a->word < b->word ? -1 : a->word > b->word;
 }
 
-/* Joins what has the same word at `depth`; what has none there stays as it is. The number of such words. */
-static size_t join(const struct rvp_step_events *events, struct rvp_step_ways *ways, uint32_t depth,
-		   struct place *places)
+/* Joins what has the same word at `depth`; what has none there stays as it is. */
+static void join(const struct rvp_step_events *events, struct rvp_step_ways *ways, uint32_t depth,
+		 struct place *places)
 {
-	size_t count = 0, words = 0;
+	size_t count = 0;
 
 	for (uint32_t i = 0; i < events->path_count; i++)
 		if (ways->group_of[i] && word_at(events, i, depth))
 			places[count++] = (struct place){word_at(events, i, depth), i};
 	qsort(places, count, sizeof *places, compare_places);
-	for (size_t i = 0; i < count; i++) {
-		if (i && places[i].word == places[i - 1].word)
+	for (size_t i = 1; i < count; i++)
+		if (places[i].word == places[i - 1].word)
 			ways->group_of[leader_of(ways, places[i].path)] =
 			    leader_of(ways, places[i - 1].path) + 1;
-		else
-			words++;
+}
+
+static uint32_t common_depths(const struct rvp_step_events *events, const struct rvp_step_ways *ways,
+			      uint32_t depth)
+{
+	uint32_t first = 0, common = UINT32_MAX;
+
+	while (!ways->group_of[first])
+		first++;
+	for (uint32_t i = first; i < events->path_count && common; i++) {
+		uint32_t count = 0;
+
+		if (!ways->group_of[i])
+			continue;
+		while (count < common && word_at(events, i, depth + count + 1) &&
+		       word_at(events, i, depth + count) == word_at(events, first, depth + count))
+			count++;
+		common = count;
 	}
-	return words;
+	return common;
 }
 
 static void add_up_groups(struct rvp_step_ways *ways)
@@ -91,7 +107,8 @@ bool rvp_step_ways_find(const struct rvp_step_events *events, const uint32_t *li
 				       .path_count = events->path_count};
 	if (places && ways->group_of && ways->ns) {
 		add_up(events, list, count, ways);
-		ways->is_one_place = join(events, ways, depth, places) == 1;
+		ways->common = common_depths(events, ways, depth);
+		join(events, ways, depth, places);
 		join(events, ways, depth + 1, places);
 		add_up_groups(ways);
 	}

@@ -10,7 +10,8 @@ struct rvp_step_ways {
 	uint32_t *group_of; /* by path; 0: it does not come here */
 	uint64_t *ns;       /* by group - 1: time until the next allocation, of all its events */
 	size_t path_count;
-	bool is_one_place; /* in the function: it has no loop that shows here */
+	uint32_t common; /* depths from here on at which all are of one place and go further: no loop shows
+			    there */
 };
 
 /* `list`: numbers of events, ascending, whose path goes through the function at `depth`. False only without
