@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTES_MAX = 8, SCOPES_SEEN_MAX = 64 };
+enum { NOTES_MAX = 8, SCOPES_SEEN_MAX = 64, MAPS_MAX = 1024 };
 
 struct site_rules {
 	struct rvp_rule_choice choice;
@@ -26,6 +26,10 @@ struct site_rules {
 	uint32_t asks;        /* a bit an enum rvp_rule_about that a rule of the choice asks of a block */
 	uint64_t least, most; /* `verdict` holds for blocks of such sizes that are no mappings of files */
 	struct rvp_verdict verdict;
+};
+struct maps { /* files that a process mapped, each once, as far as a rule asks */
+	const char **paths;
+	size_t count, room;
 };
 struct rules {
 	struct rvp_evidence_source source; /* first: the source is the evidence */
@@ -36,6 +40,7 @@ struct rules {
 	struct rvp_scope_stacks scopes;
 	uint32_t asks; /* a bit an enum rvp_rule_about that some rule has */
 	bool has_scopes;
+	struct maps *maps;            /* by process; NULL: no rule asks */
 	struct rvp_verdict *verdicts; /* by rule; reason 0: not made yet */
 };
 
@@ -254,7 +259,10 @@ static const struct rvp_rule *rule_for(struct rules *rules, const struct site_ru
 				       .is_mapped = birth->block.flags & RVP_BLOCK_MAPPED,
 				       .is_file = birth->block.flags & RVP_BLOCK_FILE,
 				       .scopes = names,
-				       .process = process};
+				       .process = process,
+				       .maps = rules->maps ? rules->maps[birth->moment->process].paths : NULL,
+				       .map_count =
+					   rules->maps ? rules->maps[birth->moment->process].count : 0};
 	size_t open = 0;
 	const struct rvp_scope *scopes =
 	    rules->has_scopes ? rvp_scopes_of(&rules->scopes, birth->moment, &open) : NULL;
@@ -310,6 +318,34 @@ static void see(struct rvp_evidence_source *source, const struct rvp_event *even
 		rvp_evidence_note(source->attribution, "no memory for open scopes: rules do not see some");
 }
 
+static bool make_room_for_path(struct maps *maps)
+{
+	size_t room = maps->room ? maps->room * 2 : 16;
+	const char **grown;
+
+	if (maps->count < maps->room)
+		return true;
+	grown = reallocarray(maps->paths, room, sizeof *grown);
+	if (!grown)
+		return false;
+	maps->paths = grown;
+	maps->room = room;
+	return true;
+}
+
+static void note_mapping(struct rules *rules, const struct rvp_event *event)
+{
+	const struct rvp_run *run = rvp_attribution_run(rules->source.attribution);
+	struct maps *maps = &rules->maps[event->moment->process];
+	const char *path = file_name(&run->processes[event->moment->process], event->moment->record);
+
+	for (size_t i = 0; path && i < maps->count; i++)
+		if (maps->paths[i] == path)
+			return;
+	if (path && maps->count < MAPS_MAX && make_room_for_path(maps))
+		maps->paths[maps->count++] = path;
+}
+
 /* Sites are matched here already (their numbers are the same in each pass), so that the notes are whole when
  * the survey ends. */
 static void survey(struct rvp_evidence_source *source, const struct rvp_event *event,
@@ -318,8 +354,11 @@ static void survey(struct rvp_evidence_source *source, const struct rvp_event *e
 	struct rules *rules = (struct rules *)source;
 
 	(void)state;
-	if (event->kind == RVP_EVENT_BORN && rules->list.count)
-		site_of(rules, event);
+	if (event->kind != RVP_EVENT_BORN || !rules->list.count)
+		return;
+	site_of(rules, event);
+	if (rules->maps && event->block.flags & RVP_BLOCK_FILE)
+		note_mapping(rules, event);
 }
 
 static void survey_end(struct rvp_evidence_source *source, const struct rvp_state *state)
@@ -344,6 +383,10 @@ static void close_rules(struct rvp_evidence_source *source)
 	rvp_rule_matcher_close(rules->matcher);
 	rvp_rules_free(&rules->list);
 	free(rules->sites);
+	for (size_t i = 0; rules->maps && i < rvp_attribution_run(rules->source.attribution)->process_count;
+	     i++)
+		free(rules->maps[i].paths);
+	free(rules->maps);
 	free(rules->verdicts);
 	free(rules);
 }
@@ -356,6 +399,9 @@ static bool open_matcher(struct rules *rules, const struct rvp_run *run)
 	    !rvp_scope_stacks_open(&rules->scopes, run, rvp_attribution_purposes(rules->source.attribution)))
 		return false;
 	rules->has_scopes = rules->asks >> RVP_RULE_SCOPE & 1;
+	if (rules->asks >> RVP_RULE_MAPS & 1 &&
+	    !(rules->maps = calloc(run->process_count + 1, sizeof *rules->maps)))
+		return false;
 	rules->verdicts = calloc(rules->list.count + 1, sizeof *rules->verdicts);
 	rules->matcher = rvp_rule_matcher_open(&rules->list, run, NULL);
 	return rules->verdicts && rules->matcher;

@@ -39,6 +39,7 @@ enum rvp_rule_about {
 	RVP_RULE_SCOPE, /* name of an open scope or range of the thread */
 	RVP_RULE_MAPPED,
 	RVP_RULE_LOADED, /* path of a library that the process had, at any time */
+	RVP_RULE_MAPS,   /* path of a file that the process mapped, at any time */
 	RVP_RULE_ABOUT_COUNT
 };
 extern const char *const rvp_rule_words[RVP_RULE_ABOUT_COUNT];
@@ -59,7 +60,7 @@ struct rvp_rule_condition {
 	enum rvp_rule_about about;
 	bool is_negated;
 	uint32_t link, links;  /* of BY to PYTHON: first one and how many, in native or pythons */
-	uint32_t first, count; /* of FILE, THREAD, SCOPE, LOADED: names in rvp_rules.patterns */
+	uint32_t first, count; /* of FILE, THREAD, SCOPE, LOADED, MAPS: names in rvp_rules.patterns */
 	uint64_t least, most;  /* of BYTES */
 	uint32_t phases;       /* of PHASE: a bit a phase */
 };

@@ -21,7 +21,7 @@ const char *const rvp_rule_words[RVP_RULE_ABOUT_COUNT] = {
     [RVP_RULE_BY] = "by",         [RVP_RULE_FRAME] = "frame",   [RVP_RULE_CALLER] = "caller",
     [RVP_RULE_PYTHON] = "python", [RVP_RULE_BYTES] = "bytes",   [RVP_RULE_FILE] = "file",
     [RVP_RULE_THREAD] = "thread", [RVP_RULE_PHASE] = "phase",   [RVP_RULE_SCOPE] = "scope",
-    [RVP_RULE_MAPPED] = "mapped", [RVP_RULE_LOADED] = "loaded",
+    [RVP_RULE_MAPPED] = "mapped", [RVP_RULE_LOADED] = "loaded", [RVP_RULE_MAPS] = "maps",
 };
 
 struct reader {
@@ -253,6 +253,7 @@ static bool read_condition(struct reader *reader, struct rvp_rule_condition *con
 	case RVP_RULE_THREAD:
 	case RVP_RULE_SCOPE:
 	case RVP_RULE_LOADED:
+	case RVP_RULE_MAPS:
 		condition->count = read_patterns(reader, condition->about, &condition->first);
 		return condition->count != 0;
 	default: return read_chain(reader, condition);

@@ -32,6 +32,15 @@ static bool is_loaded(const struct rvp_rule_list *rules, const struct rvp_rule_c
 	return false;
 }
 
+static bool maps(const struct rvp_rule_list *rules, const struct rvp_rule_condition *condition,
+		 const struct rvp_rule_block *block)
+{
+	for (size_t i = 0; i < block->map_count; i++)
+		if (is_file(rules, condition, block->maps[i]))
+			return true;
+	return false;
+}
+
 static bool is_inside(const struct rvp_rule_list *rules, const struct rvp_rule_condition *condition,
 		      const struct rvp_rule_block *block)
 {
@@ -53,6 +62,7 @@ bool rvp_rule_block_fulfils(const struct rvp_rule_list *rules, const struct rvp_
 	case RVP_RULE_SCOPE: return is_inside(rules, condition, block);
 	case RVP_RULE_MAPPED: return block->is_mapped;
 	case RVP_RULE_LOADED: return is_loaded(rules, condition, block->process);
+	case RVP_RULE_MAPS: return maps(rules, condition, block);
 	default: return !condition->is_negated; /* of the call path: it holds already */
 	}
 }

@@ -16,6 +16,8 @@ struct rvp_rule_block {
 	const struct rvp_text *scopes; /* names of what is open on its thread */
 	size_t scope_count;
 	const struct rvp_process *process; /* NULL: not known */
+	const char *const *maps;           /* paths of files that the process mapped */
+	size_t map_count;
 };
 
 bool rvp_rule_block_fulfils(const struct rvp_rule_list *rules, const struct rvp_rule_condition *condition,

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { POOL = 1, OTHER = 2 };
@@ -120,6 +121,27 @@ START_TEST(other_conditions)
 }
 END_TEST
 
+/* It counts for the whole run, and for the process that did it. */
+START_TEST(a_file_that_is_mapped_later)
+{
+	static const char path[] = "/m/model.gguf";
+
+	open_log();
+	alloc(POOL, 30);
+	MAKE(thread, FILE, 64, .device = 7, .inode = 9, .bytes = 4096, .path = {path, strlen(path)});
+	if (_i) {
+		stamp += 10;
+		MAKE(thread, MAP, 0, .stamp = stamp, .address = 0x7f0000000000, .bytes = 4096,
+		     .protection = PROT_READ, .flags = MAP_PRIVATE, .device = 7, .inode = 9);
+	}
+	attribute("weights/copy: by \"@libpool*\" maps \"*.gguf\" because \"1\"\n"
+		  "weights: by \"@libpool*\" because \"2\"\n");
+	ck_assert_uint_eq(allocated("weights/copy"), _i ? 30 : 0);
+	ck_assert_uint_eq(allocated("weights"), _i ? 0 : 30);
+	close_log();
+}
+END_TEST
+
 /* A hundred kinds of it, three blocks each. */
 START_TEST(disagreements_are_counted_by_kind)
 {
@@ -161,6 +183,7 @@ int main(void)
 
 	tcase_add_test(all, sizes_of_one_call_path);
 	tcase_add_test(all, other_conditions);
+	tcase_add_loop_test(all, a_file_that_is_mapped_later, 0, 2);
 	tcase_add_test(all, disagreements_are_counted_by_kind);
 	suite_add_tcase(suite, all);
 	return run_suite(suite);
