@@ -78,6 +78,8 @@ void rvp_latency_write_json(struct rvp_json *json, const struct rvp_steps *steps
 	rvp_json_string(json, "source", steps->source);
 	if (steps->count)
 		rvp_json_decimal(json, "confidence", steps->confidence, 2);
+	if (steps->turn_count)
+		rvp_json_number(json, "turns_seen", steps->turn_count);
 	if (steps->followed_count)
 		rvp_json_number(json, "in_write_window", steps->followed_count);
 	rvp_json_close(json, '}');

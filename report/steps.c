@@ -29,6 +29,10 @@ static const struct {
 };
 enum { SOURCES = sizeof sources / sizeof *sources };
 
+/* A prompt and a token are two steps of a program that makes one token; eight turns in each are no accident.
+ */
+enum { MOST_DOUBTED = 2, DOUBTED_TURNS = 8 };
+
 static const struct {
 	uint16_t rank;
 	uint16_t percent;
@@ -361,6 +365,25 @@ static bool detect(const struct rvp_run *run, const struct rvp_step_census *cens
 	return true;
 }
 
+/* A model's forward that is called once may hold the whole loop of the program. Whether it does is not
+ * guessed: the step stays, is believed less, and what was seen is said. */
+static bool doubt(const struct rvp_run *run, const struct rvp_step_census *census, uint32_t source,
+		  struct rvp_steps *steps)
+{
+	struct rvp_steps turns = {.source = "none", .why_none = ""};
+	bool is_good;
+
+	if (steps->count > MOST_DOUBTED || (source != RVP_SOURCE_ADAPTER && source != RVP_SOURCE_FUNCTION))
+		return true;
+	is_good = rvp_steps_detect(run, census, &turns);
+	if (turns.count >= steps->count * DOUBTED_TURNS) {
+		steps->turn_count = turns.count;
+		steps->confidence *= 0.5;
+	}
+	free(turns.steps);
+	return is_good;
+}
+
 static bool find(const struct rvp_run *run, struct rvp_said *said, struct rvp_step_census *census,
 		 struct rvp_steps *steps)
 {
@@ -369,7 +392,9 @@ static bool find(const struct rvp_run *run, struct rvp_said *said, struct rvp_st
 	if (!steps->texts || !census || !rvp_said_open(said, run, steps->texts) || !listen(run, said, census))
 		return false;
 	source = best_source(said);
-	return source < SOURCES ? choose(run, said, source, steps) : detect(run, census, steps);
+	if (source == SOURCES)
+		return detect(run, census, steps);
+	return choose(run, said, source, steps) && doubt(run, census, sources[source].source, steps);
 }
 
 struct rvp_status rvp_steps_find(const struct rvp_run *run, struct rvp_steps *steps)

@@ -32,10 +32,12 @@ struct rvp_steps {
 	size_t count;
 	struct rvp_phase_span *spans;
 	size_t span_count;
-	const char *source;      /* as in summary.json: api, nvtx, function, python, detected, none */
-	double confidence;       /* 1 when said; of a detected period its score; 0 for none */
-	const char *why_none;    /* one line; "" otherwise */
-	uint64_t other_count;    /* steps of the same source in other processes or threads: not in the list */
+	const char *source;   /* as in summary.json: api, nvtx, function, python, detected, none */
+	double confidence;    /* 1 when said; of a detected period its score; 0 for none */
+	const char *why_none; /* one line; "" otherwise */
+	uint64_t other_count; /* steps of the same source in other processes or threads: not in the list */
+	uint64_t turn_count;  /* where few steps were told of, and the allocations turn many times: how often.
+				 0: fine */
 	uint64_t followed_count; /* steps in which writes were followed: slower than by themselves */
 	void *texts;             /* own */
 };

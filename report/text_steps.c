@@ -84,6 +84,11 @@ void rvp_text_steps(const struct rvp_view *view)
 	print_latency(view, steps);
 	fputc('\n', view->out);
 	print_phases(view, steps);
+	if (steps->turn_count)
+		fprintf(view->out,
+			"  %-*stoo few, it seems: allocations repeat %" PRIu64
+			" times, a loop within what was told of\n",
+			LABEL_COLUMNS, "", steps->turn_count);
 	if (steps->followed_count)
 		fprintf(view->out,
 			"  %-*s%" PRIu64 " of them while writes were followed: slower than by themselves\n",

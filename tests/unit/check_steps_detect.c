@@ -45,6 +45,7 @@ struct decoder {
 	bool grows_unevenly;
 	unsigned hole_from, hole_steps; /* in which small blocks are not recorded */
 	bool hole_has_sample;
+	unsigned told_every;    /* a function is said to be called around so many steps */
 	unsigned twice_every;   /* such a step asks for all but its input twice */
 	bool has_random_places; /* main calls step from two */
 	bool is_handed_on;      /* input and scores are given back when their next are asked for */
@@ -193,6 +194,12 @@ static void around(const struct decoder *decoder, unsigned token)
 		give(take(MESSAGE, 64, 100));
 }
 
+static void tell(enum rvp_step_kind kind)
+{
+	MAKE(thread, STEP, 64, .stamp = now_ns, .kind = kind, .source = RVP_SOURCE_ADAPTER,
+	     .name = {"Model", 5});
+}
+
 static void decode(const struct decoder *decoder)
 {
 	for (int i = 0; i < 20; i++)
@@ -202,10 +209,14 @@ static void decode(const struct decoder *decoder)
 	for (unsigned i = 0; i < decoder->prefill && !decoder->prefill_is_batch; i++)
 		step(decoder, OF_PREFILL, i, 1);
 	for (unsigned i = 0; i < decoder->steps; i++) {
+		if (decoder->told_every && i % decoder->told_every == 0)
+			tell(RVP_STEP_BEGIN);
 		uint64_t way = decoder->has_random_places && random_below(2) ? OF_PREFILL : 0;
 
 		step(decoder, way, decoder->prefill + i, 1);
 		around(decoder, i);
+		if (decoder->told_every && (i + 1) % decoder->told_every == 0)
+			tell(RVP_STEP_END);
 	}
 	for (unsigned i = 0; i < decoder->afterwards; i++)
 		take(LOAD, 1 << 16, decoder->ns);
@@ -243,7 +254,7 @@ static size_t found(struct decoder decoder)
 	ck_assert(!rvp_failed(rvp_run_open(&run, maker.folder)));
 	ck_assert(!rvp_failed(rvp_steps_find(run, &steps)));
 	maker_remove(&maker);
-	ck_assert_str_eq(steps.source, steps.count ? "detected" : "none");
+	ck_assert_str_eq(steps.source, decoder.told_every ? "python" : steps.count ? "detected" : "none");
 	ck_assert((*steps.why_none != 0) == (steps.count == 0));
 	return steps.count;
 }
@@ -348,6 +359,28 @@ START_TEST(one_function_called_from_two_places_is_one)
 }
 END_TEST
 
+START_TEST(a_step_with_a_loop_inside_is_doubted)
+{
+	ck_assert_uint_eq(found(DECODER(it.told_every = 60)), 1);
+	ck_assert_uint_eq(steps.turn_count, 60);
+	ck_assert_double_eq(steps.confidence, 0.5);
+	forget();
+	ck_assert_uint_eq(found(DECODER(it.told_every = 1)), 60);
+	ck_assert_uint_eq(steps.turn_count, 0);
+	ck_assert_double_eq(steps.confidence, 1);
+	forget();
+	ck_assert_uint_eq(found(DECODER(it.steps = 8, it.told_every = 8)), 1);
+	ck_assert_uint_eq(steps.turn_count, 8);
+	forget();
+	ck_assert_uint_eq(found(DECODER(it.steps = 14, it.told_every = 7)), 2);
+	ck_assert_uint_eq(steps.turn_count, 0);
+	forget();
+	ck_assert_uint_eq(found(DECODER(it.steps = 24, it.told_every = 8)), 3);
+	ck_assert_uint_eq(steps.turn_count, 0);
+	forget();
+}
+END_TEST
+
 START_TEST(eight_turns_are_a_loop_and_seven_are_not)
 {
 	ck_assert_uint_eq(count_of(DECODER(it.steps = 8)), 8);
@@ -443,6 +476,7 @@ int main(void)
 	tcase_add_test(tests, pages_messages_and_noise_are_no_turns);
 	tcase_add_test(tests, a_prefill_through_the_same_function_joins);
 	tcase_add_test(tests, one_function_called_from_two_places_is_one);
+	tcase_add_test(tests, a_step_with_a_loop_inside_is_doubted);
 	tcase_add_test(tests, eight_turns_are_a_loop_and_seven_are_not);
 	tcase_add_test(tests, what_does_little_but_allocate_is_no_step);
 	tcase_add_test(tests, time_that_another_program_had_is_not_the_steps);
