@@ -38,3 +38,19 @@ weights=$(sed -n 's/.*CPU model buffer size = *\([0-9.]*\) MiB.*/\1/p' no_mmap.e
 sed -n 's/.*[^a-z_]bytes=\([0-9]*\).*/\1/p' no_mmap.full.dump | awk -v want="$weights" \
 	'sprintf("%.2f", $1 / 1048576) == want { n++ } END { exit n ? 0 : 1 }' ||
 	fail "no recorded request of $weights MiB, llama.cpp's weights"
+# A processor with AVX2 gets matrices of q4_0 in another order: beside the mapped file a copy, in its place else. llama.cpp
+# says its size with two decimals.
+"$node" "$here/llama_model.mjs" small.gguf q4_0 >small.txt || fail "the model of q4_0 could not be written"
+for way in 0 1; do
+	LLAMA_NO_MMAP=$way "$E2E_TOOL" run -q -f -o repack$way -- "$node" "$here/llama_run.mjs" "$packages" "$PWD/small.gguf" \
+		>repack$way.out 2>repack$way.err || fail "the run with q4_0 failed: $(tail -n 3 repack$way.err)"
+	copy=$(sed -n 's/.*CPU_REPACK model buffer size = *\([0-9.]*\) MiB.*/\1/p' repack$way.err)
+	[ -n "$copy" ] || continue
+	got=$(summary repack$way '.host.categories.weights.sub.copy // 0')
+	[ $way = 0 ] || copy=0
+	awk -v got="$got" -v want="$copy" 'BEGIN { d = got / 1048576 - want; exit !(d > -0.006 && d < 0.006) }' ||
+		fail "repack$way: weights/copy is $got bytes, not $copy MiB"
+	got=$(summary repack$way .host.categories.weights.at_peak_bytes)
+	[ $way = 0 ] || [ "$got" = "$(said small.txt weights_bytes)" ] ||
+		fail "weights that were read are $got bytes: $(cat small.txt)"
+done

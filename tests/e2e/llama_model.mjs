@@ -1,4 +1,4 @@
-// llama_model.mjs FILE [f16|q8_0 [LAYERS WIDTH HEADS KV_HEADS HIDDEN VOCABULARY]]: writes a small valid GGUF (version 3,
+// llama_model.mjs FILE [f16|q8_0|q4_0 [LAYERS WIDTH HEADS KV_HEADS HIDDEN VOCABULARY]]: writes a small valid GGUF (version 3,
 // architecture llama, SPM tokenizer) with random weights from a fixed seed, so that llama.cpp can be tried without a
 // download. Prints what it holds.
 import {openSync, writeSync, closeSync} from "node:fs";
@@ -6,7 +6,8 @@ import {openSync, writeSync, closeSync} from "node:fs";
 const [path, kind = "f16", ...numbers] = process.argv.slice(2), alignment = 32;
 const sizes = numbers.length ? numbers.map(Number) : [4, 256, 8, 4, 704, 2048];
 const [layers, width, heads, kvHeads, hidden, vocabulary] = sizes;
-const headWidth = width / heads, F32 = 0, F16 = 1, Q8_0 = 8, matrix = kind === "q8_0" ? Q8_0 : F16;
+const headWidth = width / heads, F32 = 0, F16 = 1, Q4_0 = 2, Q8_0 = 8;
+const matrix = {f16: F16, q4_0: Q4_0, q8_0: Q8_0}[kind];
 
 const bytesOf = (n, write) => {
 	const buffer = Buffer.alloc(n);
@@ -45,7 +46,7 @@ const facts = [
 	entry("llama.attention.layer_norm_rms_epsilon", "f32", 1e-5),
 	entry("llama.rope.dimension_count", "u32", headWidth),
 	entry("llama.vocab_size", "u32", vocabulary),
-	entry("general.file_type", "u32", matrix === Q8_0 ? 7 : 1),
+	entry("general.file_type", "u32", {[F16]: 1, [Q4_0]: 2, [Q8_0]: 7}[matrix]),
 	entry("tokenizer.ggml.model", "string", "llama"),
 	entry("tokenizer.ggml.pre", "string", "default"),
 	list("tokenizer.ggml.tokens", "string", tokens),
@@ -74,6 +75,11 @@ const half = () => ((random() >>> 31) << 15) | (9 << 10) | ((random() >>> 16) & 
 const writers = {
 	[F32]: [1, 4, (data, at) => data.writeFloatLE(1, at)],
 	[F16]: [1, 2, (data, at) => data.writeUInt16LE(half(), at)],
+	[Q4_0]: [32, 18, (data, at) => {
+		data.writeUInt16LE(7 << 10, at); // 2^-8, and 32 numbers from -8 to 7
+		for (let i = 2; i < 18; i++)
+			data.writeUInt8(random() >>> 24, at + i);
+	}],
 	[Q8_0]: [32, 34, (data, at) => {
 		data.writeUInt16LE(3 << 10, at);
 		for (let i = 2; i < 34; i++)
