@@ -9,12 +9,15 @@
  * between several keeps what less specific evidence says, and a note tells how many such blocks there were: a
  * block has one purpose at a time, and a large minority in a false one would be worse than a block that is
  * not named by tags.
- *   - A tag of no live block (not recorded, or gone) is counted in a note. A tag without a category, or with
- * a word that is none, claims nothing.
+ *   - A tag of no live block (gone, or never one) is counted in a note. In sampled mode small blocks are not
+ * recorded each: a tag of less than the threshold needs no note, one of a whole block has the reason in it. A
+ * tag without a category, or with a word that is none, claims nothing.
  *   - Memory: a row a live tagged block, PARTS_MAX parts each.
  */
 #include "report/evidence.h"
 #include "report/purpose.h"
+#include "report/run.h"
+#include "report/text_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +44,10 @@ struct tags {
 	struct rvp_evidence_source source; /* first: the source is the evidence */
 	struct tagged *rows;               /* open addressing by key */
 	size_t count, mask;                /* mask: places - 1 */
-	uint64_t cut_up, cut_up_bytes, homeless;
+	uint64_t cut_up, cut_up_bytes;
+	uint64_t homeless;      /* tags of what would have been recorded */
+	uint64_t maybe_sampled; /* tags of a whole block that was perhaps too small for that */
+	uint64_t threshold_bytes;
 	struct rvp_misnamed misnamed;
 };
 
@@ -283,6 +289,18 @@ static uint16_t purpose_of(struct tags *tags, const struct rvp_record_TAG *tag)
 				tag->category.length, &tags->misnamed);
 }
 
+static void note_homeless(struct tags *tags, uint32_t number, uint64_t bytes)
+{
+	const struct rvp_process *process = &rvp_attribution_run(tags->source.attribution)->processes[number];
+
+	if (process->mode == RVP_MODE_FULL || bytes >= process->threshold_bytes)
+		tags->homeless++;
+	else if (!bytes) {
+		tags->maybe_sampled++;
+		tags->threshold_bytes = process->threshold_bytes;
+	}
+}
+
 static void see_tag(struct tags *tags, const struct rvp_event *event)
 {
 	const struct rvp_record_TAG *tag = &event->moment->record->TAG;
@@ -298,7 +316,7 @@ static void see_tag(struct tags *tags, const struct rvp_event *event)
 	if (block && tag->address - block->address < (block->bytes ? block->bytes : 1))
 		take_tag(tags, event, block, purpose);
 	else
-		tags->homeless++;
+		note_homeless(tags, event->moment->process, tag->bytes);
 }
 
 /* A block that lived and died cut up between several. */
@@ -319,8 +337,9 @@ static void note_adapter(struct rvp_evidence_source *source, const struct rvp_re
 	const char *state = adapter->state < sizeof states / sizeof states[0] ? states[adapter->state] : NULL;
 
 	if (state)
-		rvp_evidence_note(source->attribution, "%.*s %.*s%sadapter %s: %.*s", (int)adapter->name.length,
-				  adapter->name.bytes, (int)adapter->version.length, adapter->version.bytes,
+		rvp_evidence_note(source->attribution, "%.*s %.*s%sadapter %s: %.*s",
+				  (int)adapter->name.length, adapter->name.bytes,
+				  (int)adapter->version.length, adapter->version.bytes,
 				  adapter->version.length ? " " : "", state, (int)adapter->what.length,
 				  adapter->what.bytes);
 }
@@ -345,6 +364,22 @@ static void survey(struct rvp_evidence_source *source, const struct rvp_event *e
 	remove_row(tags, row);
 }
 
+static void note_homes(const struct tags *tags)
+{
+	char threshold[RVP_NUMBER_TEXT_BYTES];
+
+	if (tags->homeless)
+		rvp_evidence_note(tags->source.attribution, "%llu tags are of addresses in no recorded block",
+				  (unsigned long long)tags->homeless);
+	if (tags->maybe_sampled)
+		rvp_evidence_note(
+		    tags->source.attribution,
+		    "%llu tags are of blocks that were not recorded: in sampled mode most below %s "
+		    "are not (--mode full records each)",
+		    (unsigned long long)tags->maybe_sampled,
+		    rvp_text_bytes(tags->threshold_bytes, threshold));
+}
+
 static void survey_end(struct rvp_evidence_source *source, const struct rvp_state *state)
 {
 	struct tags *tags = (struct tags *)source;
@@ -360,9 +395,7 @@ static void survey_end(struct rvp_evidence_source *source, const struct rvp_stat
 		    "they are named by other evidence",
 		    (unsigned long long)tags->cut_up, (unsigned long long)tags->cut_up_bytes,
 		    DECISIVE_PERCENT);
-	if (tags->homeless)
-		rvp_evidence_note(source->attribution, "%llu tags are of addresses in no recorded block",
-				  (unsigned long long)tags->homeless);
+	note_homes(tags);
 	if (tags->misnamed.count)
 		rvp_evidence_note(source->attribution,
 				  "%llu tags have a category that is none (\"%s\"): see rvprof.h",

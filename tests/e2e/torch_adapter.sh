@@ -3,10 +3,10 @@
 . "$(dirname "$0")/same.sh"
 need python3
 python3 -c 'import torch' 2>/dev/null || skip "no PyTorch on this machine"
-modes=sampled
+modes=sampled # there each tensor of the CPU is recorded: they are aligned
 export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 PYTHONHASHSEED=0
 
-# named FOLDER CATEGORY: bytes of the blocks that carry a tag of this category, each block once; in full mode.
+# named FOLDER CATEGORY: bytes of the blocks that carry a tag of this category, each block once.
 named() {
 	awk -v want="$2" '
 	function field(key) { return match($0, " " key "=[^ ]*") ? substr($0, RSTART + length(key) + 2, RLENGTH - length(key) - 2) : "" }
@@ -22,6 +22,15 @@ named() {
 dumped() { # FOLDER: what matters here of its records; a run of PyTorch has a million others
 	"$E2E_TOOL" dump "$1" 2>"$1.dump.err" | grep -E ' tid=[0-9]+ (alloc|tag|step|scope|adapter) ' >"$1.dump"
 	[ -s "$1.dump" ] && [ ! -s "$1.dump.err" ] || fail "$1: dump: $(tail -n 2 "$1.dump.err")"
+}
+looked() { # LABEL CMD..: the output is the one without us; no report, that is made for others
+	label=$1
+	shift
+	"$@" >"$label.out" 2>"$label.err" || fail "$label: does not run without us: $(tail -n 3 "$label.err")"
+	under sampled "$label.sampled" RVPROF_FINALIZE=0 "$@" >"$label.sampled.out" 2>"$label.sampled.err" ||
+		fail "$label: $(tail -n 3 "$label.sampled.err")"
+	cmp "$label.out" "$label.sampled.out" || fail "$label: another stdout"
+	dumped "$label.sampled"
 }
 told() { # LABEL CATEGORY TIMES: the script's bytes, so many times
 	[ -s "$1.sampled.dump" ] || dumped "$1.sampled"
@@ -77,12 +86,11 @@ told none optimizer 1
 
 cat >decode.py <<'END'
 import sys, torch
-torch.manual_seed(1)
-style, D, H = sys.argv[1], 64, 4
+D, H = 64, 4
 class Block(torch.nn.Module):
-    def __init__(self):
+    def __init__(self, style):
         super().__init__()
-        self.f = torch.nn.Linear(D, 2 * D)
+        self.style, self.f = style, torch.nn.Linear(D, 2 * D)
         if style == "attribute":
             self.old = [torch.zeros(1, H, 200, D // H) for _ in "kv"]
         if style == "buffer":
@@ -90,20 +98,20 @@ class Block(torch.nn.Module):
             self.register_buffer("second", torch.zeros(1, H, 200, D // H))
     def forward(self, x, past, at):
         new = [y.reshape(1, -1, H, D // H).transpose(1, 2).contiguous() for y in self.f(x).chunk(2, -1)]
-        if style == "cat":
+        if self.style == "cat":
             past = new if past is None else [torch.cat([a, b], 2) for a, b in zip(past, new)]
             k, v = past
         else:
-            past = {"given": past, "attribute": getattr(self, "old", 0)}.get(style) or (self.first, self.second)
+            past = {"given": past, "attribute": getattr(self, "old", 0)}.get(self.style) or (self.first, self.second)
             for a, b in zip(past, new):
                 a[:, :, at:at + x.shape[1]] = b
             k, v = (a[:, :, :at + x.shape[1]] for a in past)
         return x + (k * v).sum() / 100, past
 class Net(torch.nn.Module):
-    def __init__(self):
+    def __init__(self, style):
         super().__init__()
         self.e = torch.nn.Embedding(100, D)
-        self.l = torch.nn.ModuleList(Block() for _ in range(3))
+        self.l = torch.nn.ModuleList(Block(style) for _ in range(3))
         self.register_buffer("mask", torch.ones(1, 1, 64, 64))
         self.register_buffer("rope", torch.ones(2, 1, 64, 64))
     def forward(self, ids, pasts, at):
@@ -112,29 +120,43 @@ class Net(torch.nn.Module):
             x, past = layer(x, past, at)
             new.append(past)
         return x.sum(-1), new
-net, at, ids, ever = Net().eval(), 0, torch.arange(9)[None], 0
-pasts = [None if style != "given" else [torch.zeros(1, H, 200, D // H) for _ in "kv"] for _ in range(3)]
 size = lambda tensors: sum(t.numel() * t.element_size() for t in tensors)
-with torch.no_grad():
-    for step in range(12):
-        out, pasts = net(ids, pasts, at)
-        at, ids = at + ids.shape[1], ids[:, :1]
-        ever += size(t for p in pasts for t in p)
-print(out.sum().item().hex(), sorted(vars(net)), len(net._forward_hooks), len(net._forward_pre_hooks))
-held = size(t for p in pasts for t in p)
-print("kv_cache_bytes=%d" % (ever if style == "cat" else held))
-print("weights_bytes=%d" % (size(net.state_dict().values()) - (held if style == "buffer" else 0)))
+kept, kv, weights = [], 0, 0
+for style in sys.argv[1:]:
+    torch.manual_seed(1)
+    net = Net(style).eval()
+    for prompt in range(2):  # the second of them fills the same cache again, or grows another
+        at, ids, ever = 0, torch.arange(9 + prompt)[None], 0
+        pasts = [None if style != "given" else [torch.zeros(1, H, 200, D // H) for _ in "kv"] for _ in range(3)]
+        with torch.no_grad():
+            for step in range(12):
+                out, pasts = net(ids, pasts, at)
+                at, ids = at + ids.shape[1], ids[:, :1]
+                ever += size(t for p in pasts for t in p)
+        held = size(t for p in pasts for t in p)
+        kv += ever if style == "cat" else held if style == "given" or not prompt else 0
+        print(style, out.sum().item().hex(), sorted(vars(net)), len(net._forward_hooks), len(net._forward_pre_hooks))
+        kept.append((net, pasts))
+    weights += size(net.state_dict().values()) - (held if style == "buffer" else 0)
+print("kv_cache_bytes=%d" % kv)
+print("weights_bytes=%d" % weights)
 END
-for style in cat given attribute buffer; do
-	same $style python3 decode.py $style
-	told $style kv_cache 1
-	told $style weights 1
-	no_failure $style
-	steps $style 12
-	grep -q ' step .*kind=1 source=3 phase=3 seq_len=0 tokens=9 ' $style.sampled.dump || fail "$style: no prefill"
-done
-# Nine tokens, then one each: after the twelfth call 20 are held.
-grep ' step .*kind=2 source=3' cat.sampled.dump | tail -n 1 | grep -q seq_len=20 || fail "cat: another seq_len at the end"
+decoded() { # LABEL STYLE..: two prompts each
+	label=$1
+	shift
+	same "$label" python3 decode.py "$@"
+	told "$label" kv_cache 1
+	told "$label" weights 1
+	no_failure "$label"
+	steps "$label" $(($# * 24))
+	got=$(grep -cE ' step .*kind=1 source=3 phase=3 seq_len=0 tokens=(9|10) ' "$label.sampled.dump")
+	[ "$got" = $(($# * 2)) ] || fail "$label: $got prompts"
+}
+decoded cat cat
+# Nine tokens, then one each: after the twelfth call 20 are held; of the second prompt 21.
+grep ' step .*kind=2 source=3' cat.sampled.dump | sed -n '12p;24p' | grep -o 'seq_len=[0-9]*' | tr '\n' ' ' >got
+[ "$(cat got)" = "seq_len=20 seq_len=21 " ] || fail "cat: at the ends of the prompts: $(cat got)"
+decoded fixed given attribute buffer
 
 # An LSTM's state comes back too, and is no KV cache; neither are a tuple of hidden states nor batches.
 cat >lstm.py <<'END'
@@ -154,13 +176,12 @@ with torch.no_grad():
         ids = ids[:, :1]
 print(x.sum().item().hex())
 END
-same lstm python3 lstm.py
-dumped lstm.sampled
+looked lstm python3 lstm.py
 no_failure lstm
 if grep 'category="kv_cache"' lstm.sampled.dump; then fail "lstm: a KV cache was found"; fi
 
 # Without adapters there is none, and that is said.
-RVPROF_NO_ADAPTERS=1 under sampled off python3 decode.py cat >off.out 2>off.err || fail "off: status"
+under sampled off RVPROF_NO_ADAPTERS=1 RVPROF_FINALIZE=0 python3 decode.py cat >off.out 2>off.err || fail "off: status"
 cmp cat.out off.out || fail "off: another output"
 dumped off
 grep -q ' adapter .*state=0 name="torch" version="" what="--no-adapters"' off.dump || fail "off: not said"
@@ -189,12 +210,21 @@ if __name__ == "__main__":
 END
 mkdir site
 echo 'import sys; print("a sitecustomize of the user", len(sys.path))' >site/sitecustomize.py
-for flags in '' -I -S; do
-	case $flags in
-	-S*) set -- python3 -S -E -c "import sys; sys.path.append('/usr/lib/python3/dist-packages'); import torch; print(sys.path, torch.nn.Linear(300, 300)(torch.ones(300)).shape)" ;;
-	*) set -- python3 $flags looks.py ;;
-	esac
-	PYTHONPATH=$PWD/site same "looks$flags" "$@"
-	dumped "looks$flags.sampled"
-	grep -q ' adapter .*state=[12] name="torch" ' "looks$flags.sampled.dump" || fail "python3 $flags: no adapter"
+there() { grep -q ' adapter .*state=[12] name="torch" ' "$1.sampled.dump" || fail "$1: no adapter"; }
+looked looks env PYTHONPATH="$PWD/site" python3 looks.py
+there looks
+
+# Whatever the interpreter was told to leave out, and in a virtual environment, which has its own site-packages.
+python3 -m venv --without-pip --system-site-packages venv >/dev/null 2>&1 || rm -rf venv # some have no venv module
+place=$(python3 -c 'import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))')
+echo "import sys; sys.path.append('$place'); import torch
+print(sys.flags, sys.prefix != sys.base_prefix, torch.nn.Linear(300, 300)(torch.ones(300)).shape)" >small.py
+for way in 'python3 -I' 'python3 -S' 'python3 -E' venv/bin/python3; do
+	[ "$way" != venv/bin/python3 ] || [ -x venv/bin/python3 ] || continue
+	label=$(echo "$way" | tr -d ' /')
+	under sampled "$label.sampled" RVPROF_FINALIZE=0 $way small.py >"$label.out" 2>"$label.err" ||
+		fail "$way: $(tail -n 3 "$label.err")"
+	grep -q 'torch.Size(\[300\])' "$label.out" || fail "$way: $(cat "$label.out")"
+	dumped "$label.sampled"
+	there "$label"
 done

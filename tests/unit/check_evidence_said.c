@@ -152,6 +152,32 @@ START_TEST(a_tag_is_of_the_block_that_lives_there)
 }
 END_TEST
 
+/* Where small blocks are not recorded each, a tag of one that is not there is no mistake of the program's. */
+START_TEST(sampled_mode_explains_tags_of_no_block)
+{
+	maker = maker_open();
+	main_thread = &maker_add_with(&maker, 100,
+				      (struct rvp_record_PROCESS){.stamp = 1000,
+								  .parent_pid = 1,
+								  .start_ticks = 100,
+								  .page_bytes = 4096,
+								  .mode = RVP_MODE_SAMPLED,
+								  .threshold_bytes = 16384,
+								  .sample_bytes = 524288,
+								  .exe = {"/usr/bin/app", 12}})
+			   ->threads[0];
+	tag(3000, 0x10000, 16383, "weights", "small");
+	tag(3100, 0x20000, 16384, "weights", "would have been recorded");
+	tag(3200, 0x30000, 0, "weights", "who knows");
+	tag(3300, 0x40000, 0, "weights", "who knows");
+	attribute();
+	ck_assert(is_noted("1 tags are of addresses in no recorded block"));
+	ck_assert(
+	    is_noted("2 tags are of blocks that were not recorded: in sampled mode most below 16.0 KiB"));
+	close_log();
+}
+END_TEST
+
 /* An arena: what its parts are decides once one category has 90 % of it. */
 static uint64_t arena_of(uint64_t weights_bytes, uint64_t kv_bytes)
 {
@@ -338,6 +364,7 @@ int main(void)
 	tcase_add_test(cases, a_tag_holds_for_the_whole_life);
 	tcase_add_test(cases, a_second_tag_holds_from_then_on);
 	tcase_add_test(cases, a_tag_is_of_the_block_that_lives_there);
+	tcase_add_test(cases, sampled_mode_explains_tags_of_no_block);
 	tcase_add_test(cases, parts_decide_from_ninety_percent_on);
 	tcase_add_test(cases, a_later_part_replaces_what_it_covers);
 	tcase_add_test(cases, a_word_that_is_no_category_claims_nothing);
