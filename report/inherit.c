@@ -7,8 +7,8 @@
  * the end.
  *
  * A child that was made behind our hooks (_Fork, raw clone) has no FORK record: it was born at some moment
- * between its start by the kernel's clock (a hundredth of a second) and its first record, and what was live
- * at any moment of that may be its own.
+ * between its start by the kernel's clock, that hundredth of a second and its first record, and what was live
+ * at any moment of that may be its own. Where several blocks of one address were, it is not sure which.
  *
  * Invariants
  *   (I1) A wanted block is RVP_BLOCK_SUSPECT until it is found.
@@ -23,8 +23,9 @@
 
 enum {
 	WANTED = RVP_BLOCK_SUSPECT,
-	GONE = 8,  /* the parent itself had given it back before the fork */
-	WENT = 16, /* of a mark: given back at birth_ns, and bytes is one more than the block had */
+	GONE = 8,   /* the parent itself had given it back before the fork */
+	WENT = 16,  /* of a mark: given back at birth_ns, and bytes is one more than the block had */
+	AGAIN = 32, /* of a mark: and not for the first time while a child was born */
 };
 
 struct birth { /* of a child by fork */
@@ -38,6 +39,7 @@ struct rvp_inheritance {
 	struct rvp_block_table *wanted; /* by process; after rvp_inherit only what was found */
 	struct birth *births;           /* by parent, then fork_ns */
 	size_t birth_count;
+	bool *is_unsure; /* by process */
 };
 
 struct walk {
@@ -135,6 +137,8 @@ static void add_birth(struct rvp_inheritance *inheritance, const struct rvp_run 
 		birth.from_ns = start_ns(run, child);
 		if (birth.from_ns > birth.fork_ns)
 			birth.from_ns = birth.fork_ns;
+		if (birth.fork_ns - birth.from_ns > start_tick_ns)
+			birth.fork_ns = birth.from_ns + start_tick_ns;
 	}
 	inheritance->births[inheritance->birth_count++] = birth;
 }
@@ -181,11 +185,19 @@ static bool went_at_birth(const struct rvp_block *mark, const struct birth *birt
 	       birth->from_ns < birth->fork_ns;
 }
 
+/* Another block of this address was there in that time. */
+static bool is_unsure(const struct rvp_block *mark, const struct birth *birth, bool is_live)
+{
+	return mark && mark->flags & WENT && mark->birth_ns >= birth->from_ns &&
+	       birth->from_ns < birth->fork_ns && (is_live || mark->flags & AGAIN);
+}
+
 static void look_up(struct walk *walk, struct rvp_block *wanted)
 {
 	const struct rvp_block *found = rvp_block_find(&walk->live, wanted->address);
 	const struct rvp_block *mark = rvp_block_find(&walk->touched, wanted->address);
 
+	walk->inheritance->is_unsure[walk->birth->child] |= is_unsure(mark, walk->birth, found != NULL);
 	if (found) {
 		wanted->bytes = found->bytes;
 		wanted->flags = RVP_BLOCK_OCCUPIED | (found->flags & RVP_BLOCK_SAMPLED);
@@ -241,15 +253,27 @@ static void touch(struct walk *walk, uint64_t address)
 		mark->bytes = 1;
 }
 
+/* Some child that is not looked up yet may have been there at `ns`. */
+static bool is_in_a_birth(const struct walk *walk, uint64_t ns)
+{
+	for (const struct birth *birth = walk->birth; birth < walk->births_end; birth++)
+		if (birth->from_ns < birth->fork_ns && birth->from_ns <= ns)
+			return true;
+	return false;
+}
+
 static void mark_as_gone(struct walk *walk, const struct rvp_block *block, uint64_t ns)
 {
 	struct rvp_block *mark = walk->has_children ? rvp_block_find(&walk->touched, block->address) : NULL;
+	uint32_t again = 0;
 
 	if (!mark)
 		return;
+	if (mark->flags & WENT && is_in_a_birth(walk, mark->birth_ns))
+		again = AGAIN;
 	mark->bytes = block->bytes + 1;
 	mark->birth_ns = ns;
-	mark->flags = RVP_BLOCK_OCCUPIED | WENT | (block->flags & RVP_BLOCK_SAMPLED);
+	mark->flags = RVP_BLOCK_OCCUPIED | WENT | again | (block->flags & RVP_BLOCK_SAMPLED);
 }
 
 static void see_alloc(struct walk *walk, const struct rvp_record *record)
@@ -401,13 +425,19 @@ struct rvp_inheritance *rvp_inherit(const struct rvp_run *run)
 	inheritance->process_count = run->process_count;
 	inheritance->wanted = calloc(run->process_count + 1, sizeof *inheritance->wanted);
 	inheritance->births = calloc(run->process_count + 1, sizeof *inheritance->births);
-	if (inheritance->wanted && inheritance->births) {
+	inheritance->is_unsure = calloc(run->process_count + 1, sizeof *inheritance->is_unsure);
+	if (inheritance->wanted && inheritance->births && inheritance->is_unsure) {
 		list_births(inheritance, run);
 		if (!inheritance->birth_count || walk_all(inheritance, run))
 			return inheritance;
 	}
 	rvp_inheritance_free(inheritance);
 	return NULL;
+}
+
+bool rvp_inherits_surely(const struct rvp_inheritance *inheritance, uint32_t process)
+{
+	return !inheritance->is_unsure[process];
 }
 
 struct rvp_block *rvp_inherited(const struct rvp_inheritance *inheritance, uint32_t process, uint64_t address)
@@ -436,5 +466,6 @@ void rvp_inheritance_free(struct rvp_inheritance *inheritance)
 		rvp_block_table_free(&inheritance->wanted[i]);
 	free(inheritance->wanted);
 	free(inheritance->births);
+	free(inheritance->is_unsure);
 	free(inheritance);
 }

@@ -13,6 +13,9 @@ struct rvp_inheritance;
 /* NULL without memory. */
 struct rvp_inheritance *rvp_inherit(const struct rvp_run *run);
 
+/* False: of some inherited blocks it is not known which of two sizes they had. */
+bool rvp_inherits_surely(const struct rvp_inheritance *inheritance, uint32_t process);
+
 /* What `process` inherited at `address` and has not given back; NULL: nothing known. */
 struct rvp_block *rvp_inherited(const struct rvp_inheritance *inheritance, uint32_t process,
 				uint64_t address);

@@ -52,8 +52,11 @@ struct rvp_matcher *rvp_matcher_open(const struct rvp_run *run, uint32_t stream_
 	matcher->has_ended = calloc(processes, sizeof *matcher->has_ended);
 	matcher->lanes = calloc(stream_count + 1, sizeof *matcher->lanes);
 	if (matcher->inheritance && matcher->tables && matcher->counts && matcher->has_ended &&
-	    matcher->lanes)
+	    matcher->lanes) {
+		for (uint32_t i = 0; i < run->process_count; i++)
+			matcher->counts[i].is_unsure = !rvp_inherits_surely(matcher->inheritance, i);
 		return matcher;
+	}
 	rvp_matcher_close(matcher);
 	return NULL;
 }

@@ -46,6 +46,7 @@ struct rvp_match_counts {                 /* of a process */
 	uint64_t alloc_count, free_count; /* records of allocs and frees that did happen */
 	uint64_t alloc_bytes;
 	uint64_t unknown_free, inversion;
+	bool is_unsure; /* bytes of what it inherited: see rvp_inherits_surely */
 };
 
 struct rvp_matcher;

@@ -43,7 +43,7 @@ static bool is_exact(const struct rvp_run *run, const struct rvp_process *proces
 {
 	if (process->mode != RVP_MODE_FULL || !is_whole(run, process) || process->end == RVP_END_ALIVE)
 		return false;
-	return totals->loss[RVP_LOSS_UNKNOWN_FREE] == 0 &&
+	return totals->loss[RVP_LOSS_UNKNOWN_FREE] == 0 && !counts->is_unsure &&
 	       counts->alloc_count == process->counters.alloc_count &&
 	       counts->alloc_bytes == process->counters.alloc_bytes &&
 	       counts->free_count == process->counters.free_count;

@@ -389,6 +389,33 @@ START_TEST(child_made_behind_the_hooks_gives_back_what_its_parent_had)
 }
 END_TEST
 
+/* The parent's address was another block's while the child was born: which of the two sizes is not known. */
+START_TEST(what_a_child_behind_the_hooks_inherited_is_exact_or_said_not_to_be)
+{
+	static const uint64_t again_at[] = {0, 10003200, 20003200, 30013000};
+
+	for (int i = 0; i < 4; i++) {
+		maker = maker_open();
+		struct maker_thread *parent = &maker_add(&maker, 100)->threads[0];
+
+		put_alloc(parent, 2000, 0x1000, 100, 1);
+		put_free(parent, i == 1 ? 10003100 : 20003100, 0x1000);
+		if (again_at[i])
+			put_alloc(parent, again_at[i], 0x1000, 200, 1);
+		if (i == 2)
+			put_free(parent, 20003250, 0x1000);
+		struct maker_process *child = add_child(2, 100, 40013300);
+
+		put_free(&child->threads[0], 40013400, 0x1000);
+		analyse();
+		ck_assert_int_eq(answer.totals.timeline_is_exact, i != 2);
+		if (i != 2)
+			ck_assert_uint_eq(answer.processes[1].free_bytes, i == 1 ? 200 : 100);
+		done();
+	}
+}
+END_TEST
+
 START_TEST(grandchild_inherits_through_its_parent)
 {
 	maker = maker_open();
@@ -537,6 +564,7 @@ int main(void)
 	tcase_add_test(cases, ended_process_leaves_the_tree);
 	tcase_add_test(cases, child_gives_back_what_its_parent_had);
 	tcase_add_test(cases, child_made_behind_the_hooks_gives_back_what_its_parent_had);
+	tcase_add_test(cases, what_a_child_behind_the_hooks_inherited_is_exact_or_said_not_to_be);
 	tcase_add_test(cases, grandchild_inherits_through_its_parent);
 	tcase_add_test(cases, deferred_event_counts_once);
 	tcase_add_test(cases, missing_records_are_counted);
