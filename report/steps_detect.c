@@ -268,7 +268,9 @@ static bool look(const struct rvp_step_events *events, struct rvp_steps *steps)
 	for (uint32_t i = 0; list && i < events->count; i++)
 		if (events->paths[events->events[i].path].depth)
 			list[count++] = i;
-	if (list && count >= LEAST_TURNS)
+	if (list && count >= LEAST_TURNS && !rvp_step_may_be(events))
+		descent.why_none = "what repeats does little but allocate";
+	else if (list && count >= LEAST_TURNS)
 		descend(&descent, list, count, 0);
 	is_good = list && !descent.no_memory && (!descent.loop.count || take_loop(&descent, steps));
 	if (is_good && !steps->count)

@@ -15,6 +15,9 @@ enum { LEAST_EVENTS = 3, LEAST_STEP_BYTES = 4096 };
  * busy machine gcc has 15 us an allocation, nearly all of it in a few long gaps. */
 enum { LEAST_NS_PER_ALLOC = 10000, GAP_NS = 1000000 };
 
+/* Steps take a tenth of the thread's time; up to the begin of the last one, half of that for sure. */
+enum { LEAST_STRETCH = 20 };
+
 /* Where only large blocks are recorded, what is not seen could be anything; growth by the same number of
  * bytes at so many turns is no accident. */
 enum { LEAST_GROWING_TURNS = 32 };
@@ -47,18 +50,48 @@ static void median_turn(const struct rvp_step_events *events, const struct rvp_s
 	*bytes = values[loop->count / 2];
 }
 
+static uint64_t gap_ns(const struct rvp_step_events *events, size_t event)
+{
+	uint64_t ns = events->events[event].ns - events->events[event - 1].ns;
+
+	return ns < GAP_NS ? ns : GAP_NS;
+}
+
+static int64_t ahead_by(const struct rvp_step_events *events, size_t event)
+{
+	uint64_t count = events->numbers[event] - events->numbers[event - 1];
+
+	return (int64_t)gap_ns(events, event) - (int64_t)(count * LEAST_NS_PER_ALLOC);
+}
+
 /* From one allocation to the next, on average over the loop; those that were left out count. */
 static uint64_t mean_gap_ns(const struct rvp_step_events *events, const struct rvp_step_loop *loop)
 {
 	size_t first = loop->begins[0], last = loop->begins[loop->count - 1];
 	uint64_t sum = 0;
 
-	for (size_t i = first; i < last; i++) {
-		uint64_t ns = events->events[i + 1].ns - events->events[i].ns;
-
-		sum += ns < GAP_NS ? ns : GAP_NS;
-	}
+	for (size_t i = first; i < last; i++)
+		sum += gap_ns(events, i + 1);
 	return last > first ? sum / (events->numbers[last] - events->numbers[first]) : 0;
+}
+
+/* How far the thread is ahead, at each allocation, of the least that a step takes for so many: where it is
+ * not further than some time before, the mean over that stretch is below the least. */
+bool rvp_step_may_be(const struct rvp_step_events *events)
+{
+	uint64_t least_ns = (rvp_step_events_end_ns(events) - events->events[0].ns) / LEAST_STRETCH;
+	int64_t ahead = 0, before = 0, least = 0;
+
+	for (size_t i = 1, k = 0; i < events->count; i++) {
+		ahead += ahead_by(events, i);
+		for (; events->events[i].ns - events->events[k].ns > least_ns && k < i; k++) {
+			least = before < least ? before : least;
+			before += ahead_by(events, k + 1);
+		}
+		if (k && ahead >= least)
+			return true;
+	}
+	return false;
 }
 
 /* How often a call path comes. What is above the function with the loop does not count: it may be called from

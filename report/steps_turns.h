@@ -5,6 +5,10 @@
 
 #include "report/steps_loop.h"
 
+/* False: in no stretch that is long enough does the thread more than to allocate, so that there is nothing to
+ * look for. */
+bool rvp_step_may_be(const struct rvp_step_events *events);
+
 /* "" if they can; else the reason, without memory too. The loop is in a function at `depth` of its call
  * paths. */
 const char *rvp_step_why_not(const struct rvp_step_events *events, const struct rvp_step_loop *loop,
