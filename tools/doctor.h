@@ -6,6 +6,8 @@
 #ifndef RVP_DOCTOR_H
 #define RVP_DOCTOR_H
 
+#include "tools/elf_file.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -34,6 +36,9 @@ bool rvp_findings_have(const struct rvp_findings *findings, enum rvp_finding_lev
 
 /* The program's file; a script is followed to its interpreter. */
 void rvp_doctor_program(struct rvp_findings *findings, const char *path);
+
+/* A Python interpreter's adapters; nothing for another program. */
+void rvp_doctor_python(struct rvp_findings *findings, const struct rvp_elf *elf, const char *interpreter);
 
 /* This machine, this folder, our limits, our library. */
 void rvp_doctor_system(struct rvp_findings *findings);

@@ -243,6 +243,7 @@ void rvp_doctor_program(struct rvp_findings *findings, const char *program)
 	if (elf.bytes) {
 		check_rights(findings, path);
 		check_elf(findings, &elf, path);
+		rvp_doctor_python(findings, &elf, path);
 	}
 	rvp_elf_close(&elf);
 }

@@ -126,7 +126,7 @@ for style in sys.argv[1:]:
     torch.manual_seed(1)
     net = Net(style).eval()
     for prompt in range(2):  # the second of them fills the same cache again, or grows another
-        at, ids, ever = 0, torch.arange(9 + prompt)[None], 0
+        at, ids, ever, pasts = 0, torch.arange(9 + prompt)[None], 0, None  # blocks that are new where others were
         pasts = [None if style != "given" else [torch.zeros(1, H, 200, D // H) for _ in "kv"] for _ in range(3)]
         with torch.no_grad():
             for step in range(12):
@@ -136,7 +136,7 @@ for style in sys.argv[1:]:
         held = size(t for p in pasts for t in p)
         kv += ever if style == "cat" else held if style == "given" or not prompt else 0
         print(style, out.sum().item().hex(), sorted(vars(net)), len(net._forward_hooks), len(net._forward_pre_hooks))
-        kept.append((net, pasts))
+    kept.append(net)
     weights += size(net.state_dict().values()) - (held if style == "buffer" else 0)
 print("kv_cache_bytes=%d" % kv)
 print("weights_bytes=%d" % weights)
