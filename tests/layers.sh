@@ -5,7 +5,7 @@ cd "$1" || exit 2
 bad=0
 check() { # folder, what it may include from the project
 	found=$(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' -r "$1" --include='*.c' --include='*.h' --include='*.S' 2>/dev/null |
-		grep -vE "include[[:space:]]*\"($2)/" | grep -vE 'include[[:space:]]*"(rvprof\.h)"')
+		grep -vE "include[[:space:]]*\"($2)/" | grep -vE 'include[[:space:]]*"(rvprof\.h|[a-z_]*\.inc)"')
 	[ -z "$found" ] && return
 	printf 'layers: %s may only include from %s:\n%s\n' "$1" "$2" "$found" >&2
 	bad=1
