@@ -4,10 +4,8 @@
  * are made.
  *
  * A run lasts from 0 to MAKER_END_NS; times are in thousandths of that. */
-#include "report/analysis.h"
-#include "report/attribution.h"
+#include "tests/unit/attributed.h"
 #include "tests/unit/model_maker.h"
-#include "tests/unit/run_maker.h"
 #include "tests/unit/run_suite.h"
 
 #include <fcntl.h>
@@ -22,9 +20,7 @@ enum { MILLI_NS = 10000000, PLAIN_BYTES = 1 << 20 };
 
 static struct maker maker;
 static struct maker_thread *thread, *stepper; /* two, since each has its own order of time */
-static struct rvp_run *run;
-static struct rvp_attribution *attribution;
-static struct rvp_analysis answer;
+static struct attributed it;
 static const uint64_t moments[] = {MAKER_EPOCH_NS + 500 * (uint64_t)MILLI_NS,
 				   MAKER_EPOCH_NS + 950 * (uint64_t)MILLI_NS};
 
@@ -47,49 +43,32 @@ static void open_log(void)
 
 static void close_log(void)
 {
-	rvp_analysis_free(&answer);
-	rvp_attribution_close(attribution);
-	rvp_run_close(run);
+	attributed_close(&it, &maker);
 	for (int i = 0; i < file_count; i++)
 		unlink(files[i].path);
-	maker_remove(&maker);
 }
 
 static void attribute(void)
 {
-	maker_close(&maker);
-	ck_assert(!rvp_failed(rvp_run_open(&run, maker.folder)));
-	ck_assert(!rvp_failed(rvp_attribute(run, NULL, &attribution)));
-	ck_assert(!rvp_failed(rvp_analyse(
-	    run, &(struct rvp_question){.moments_ns = moments, .moment_count = 2, .attribution = attribution},
-	    &answer)));
+	attributed_open(&it, &maker, NULL, moments, 2);
 }
 
 static uint64_t live(const char *purpose, size_t moment)
 {
-	const struct rvp_purposes *purposes = rvp_attribution_purposes(attribution);
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < answer.site_count; i++)
-		if (strcmp(rvp_purpose_name(purposes, answer.sites[i].purpose), purpose) == 0)
-			bytes += answer.sites[i].at_moments[moment].bytes;
-	return bytes;
+	return attributed_live(&it, purpose, moment);
 }
 
 static bool is_said(const char *words)
 {
 	for (uint32_t reason = 1; reason < 64; reason++)
-		if (strstr(rvp_reason_text(attribution, reason), words))
+		if (strstr(rvp_reason_text(it.attribution, reason), words))
 			return true;
 	return false;
 }
 
 static bool is_noted(const char *words)
 {
-	for (const char *const *note = rvp_attribution_notes(attribution); *note; note++)
-		if (strstr(*note, words))
-			return true;
-	return false;
+	return attributed_has_note(&it, words);
 }
 
 /* ---- files ---- */
@@ -473,7 +452,7 @@ START_TEST(a_plain_file_that_is_not)
 	if (rows[_i].release_at)
 		release(rows[_i].release_at, BLOCK);
 	attribute();
-	ck_assert_uint_eq(answer.sites[0].allocated.bytes, PLAIN_BYTES);
+	ck_assert_uint_eq(it.answer.sites[0].allocated.bytes, PLAIN_BYTES);
 	ck_assert_int_eq(is_said("kept through the run"), rows[_i].is_weights);
 	close_log();
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* check_evidence_lifetime.c: programs without names, made of steps of 1 ms: what grows, what passes, what
  * stays, and on which side of each threshold. */
-#include "report/analysis.h"
-#include "report/attribution.h"
-#include "tests/unit/run_maker.h"
+#include "tests/unit/attributed.h"
 #include "tests/unit/run_suite.h"
 
 #include <check.h>
@@ -15,9 +13,7 @@ enum { MAIN = 1, LOAD, STEP, KV_K, KV_V, OPERATOR, IN_OPERATOR, PROMPT, RESULT }
 
 static struct maker maker;
 static struct maker_thread *thread;
-static struct rvp_run *run;
-static struct rvp_attribution *attribution;
-static struct rvp_analysis answer;
+static struct attributed it;
 static uint64_t now, next_address;
 
 static void node(uint64_t number, uint64_t parent)
@@ -72,24 +68,17 @@ static void end_step(int number)
 
 static void end(void)
 {
-	maker_close(&maker);
-	ck_assert(!rvp_failed(rvp_run_open(&run, maker.folder)));
-	ck_assert(!rvp_failed(
-	    rvp_attribute(run, &(struct rvp_attribution_settings){.without_rules = true}, &attribution)));
-	ck_assert(!rvp_failed(rvp_analyse(run, &(struct rvp_question){.attribution = attribution}, &answer)));
+	attributed_open(&it, &maker, &(struct rvp_attribution_settings){.without_rules = true}, NULL, 0);
 }
 
 static void done(void)
 {
-	rvp_analysis_free(&answer);
-	rvp_attribution_close(attribution);
-	rvp_run_close(run);
-	maker_remove(&maker);
+	attributed_close(&it, &maker);
 }
 
 static uint64_t most(enum rvp_category category)
 {
-	return answer.max_by_category[category].bytes;
+	return it.answer.max_by_category[category].bytes;
 }
 
 /* Two stores a step that are copied into larger ones: torch.cat. */
@@ -329,7 +318,7 @@ START_TEST(without_steps_nothing_is_said)
 		take(give(OPERATOR, KIB + (uint64_t)(i * 3 % 7)));
 	}
 	end();
-	ck_assert_uint_eq(answer.tracked_peak_bytes, most(RVP_CATEGORY_UNKNOWN));
+	ck_assert_uint_eq(it.answer.tracked_peak_bytes, most(RVP_CATEGORY_UNKNOWN));
 	done();
 }
 END_TEST

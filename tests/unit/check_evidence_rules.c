@@ -2,9 +2,7 @@
 /* check_evidence_rules.c: rules at the births of blocks: one call path that is asked again and again, with
  * sizes on both sides of each limit, and who is overruled how often. Libraries are not there: patterns name
  * them alone. */
-#include "report/analysis.h"
-#include "report/attribution.h"
-#include "tests/unit/run_maker.h"
+#include "tests/unit/attributed.h"
 #include "tests/unit/run_suite.h"
 
 #include <stdio.h>
@@ -16,9 +14,7 @@ enum { POOL = 1, OTHER = 2 };
 
 static struct maker maker;
 static struct maker_thread *thread;
-static struct rvp_run *run;
-static struct rvp_attribution *attribution;
-static struct rvp_analysis answer;
+static struct attributed it;
 static uint64_t stamp;
 
 static void module(uint64_t number, const char *path)
@@ -52,34 +48,28 @@ static void attribute(const char *rules)
 	const char *files[] = {path, NULL};
 	FILE *file;
 
-	maker_close(&maker);
 	snprintf(path, sizeof path, "%s.rules", maker.folder);
 	file = fopen(path, "w");
 	ck_assert(file && fputs(rules, file) >= 0 && fclose(file) == 0);
-	ck_assert(!rvp_failed(rvp_run_open(&run, maker.folder)));
-	ck_assert(!rvp_failed(
-	    rvp_attribute(run, &(struct rvp_attribution_settings){.rule_files = files, .without_rules = true},
-			  &attribution)));
+	attributed_open(&it, &maker,
+			&(struct rvp_attribution_settings){.rule_files = files, .without_rules = true}, NULL,
+			0);
 	unlink(path);
-	ck_assert(!rvp_failed(rvp_analyse(run, &(struct rvp_question){.attribution = attribution}, &answer)));
 }
 
 static void close_log(void)
 {
-	rvp_analysis_free(&answer);
-	rvp_attribution_close(attribution);
-	rvp_run_close(run);
-	maker_remove(&maker);
+	attributed_close(&it, &maker);
 }
 
 static uint64_t allocated(const char *purpose)
 {
-	const struct rvp_purposes *purposes = rvp_attribution_purposes(attribution);
+	const struct rvp_purposes *purposes = rvp_attribution_purposes(it.attribution);
 	uint64_t bytes = 0;
 
-	for (size_t i = 0; i < answer.site_count; i++)
-		if (strcmp(rvp_purpose_name(purposes, answer.sites[i].purpose), purpose) == 0)
-			bytes += answer.sites[i].allocated.bytes;
+	for (size_t i = 0; i < it.answer.site_count; i++)
+		if (strcmp(rvp_purpose_name(purposes, it.answer.sites[i].purpose), purpose) == 0)
+			bytes += it.answer.sites[i].allocated.bytes;
 	return bytes;
 }
 
@@ -161,16 +151,16 @@ START_TEST(disagreements_are_counted_by_kind)
 	}
 	attribute("temp: by \"@libpool*\" because \"1\"\n");
 	for (int pass = 0; pass < 2; pass++) {
-		list = rvp_attribution_disagreements(attribution, &count);
+		list = rvp_attribution_disagreements(it.attribution, &count);
 		ck_assert_uint_eq(count, KINDS);
 		for (size_t i = 0; i < count; i++) {
 			ck_assert_uint_eq(list[i].count, 3);
 			ck_assert_uint_eq(list[i].bytes, 3 * 64);
 			ck_assert_int_eq(list[i].overruled.purpose, RVP_CATEGORY_TEMP);
 		}
-		rvp_analysis_free(&answer); /* a second answer counts anew */
+		rvp_analysis_free(&it.answer); /* a second answer counts anew */
 		ck_assert(!rvp_failed(
-		    rvp_analyse(run, &(struct rvp_question){.attribution = attribution}, &answer)));
+		    rvp_analyse(it.run, &(struct rvp_question){.attribution = it.attribution}, &it.answer)));
 	}
 	close_log();
 }

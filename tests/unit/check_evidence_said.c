@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* check_evidence_said.c: what a program, its Python part, an adapter or NVTX said (TAG, SCOPE) is what its
  * blocks are for: by whom, from when on, and what is put right when they contradict themselves. */
-#include "report/analysis.h"
-#include "report/attribution.h"
-#include "tests/unit/run_maker.h"
+#include "tests/unit/attributed.h"
 #include "tests/unit/run_suite.h"
 
 #include <stdio.h>
@@ -11,9 +9,7 @@
 
 static struct maker maker;
 static struct maker_thread *main_thread;
-static struct rvp_run *run;
-static struct rvp_attribution *attribution;
-static struct rvp_analysis answer;
+static struct attributed it;
 /* Each right between two records: what was recast before it counts, and nothing else. */
 static const uint64_t moments[] = {MAKER_EPOCH_NS + 5000, MAKER_EPOCH_NS + 9000};
 
@@ -25,50 +21,32 @@ static void open_log(void)
 
 static void close_log(void)
 {
-	rvp_analysis_free(&answer);
-	rvp_attribution_close(attribution);
-	rvp_run_close(run);
-	maker_remove(&maker);
+	attributed_close(&it, &maker);
 }
 
 static void attribute(void)
 {
-	maker_close(&maker);
-	ck_assert(!rvp_failed(rvp_run_open(&run, maker.folder)));
-	ck_assert(!rvp_failed(rvp_attribute(run, NULL, &attribution)));
-	ck_assert(!rvp_failed(rvp_analyse(
-	    run, &(struct rvp_question){.moments_ns = moments, .moment_count = 2, .attribution = attribution},
-	    &answer)));
+	attributed_open(&it, &maker, NULL, moments, 2);
 }
 
-/* Live bytes of a purpose at a moment. */
 static uint64_t live(const char *purpose, size_t moment)
 {
-	const struct rvp_purposes *purposes = rvp_attribution_purposes(attribution);
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < answer.site_count; i++)
-		if (strcmp(rvp_purpose_name(purposes, answer.sites[i].purpose), purpose) == 0)
-			bytes += answer.sites[i].at_moments[moment].bytes;
-	return bytes;
+	return attributed_live(&it, purpose, moment);
 }
 
 static const char *reason_of(const char *purpose)
 {
-	const struct rvp_purposes *purposes = rvp_attribution_purposes(attribution);
+	const struct rvp_purposes *purposes = rvp_attribution_purposes(it.attribution);
 
-	for (size_t i = 0; i < answer.site_count; i++)
-		if (strcmp(rvp_purpose_name(purposes, answer.sites[i].purpose), purpose) == 0)
-			return rvp_reason_text(attribution, answer.sites[i].reason);
+	for (size_t i = 0; i < it.answer.site_count; i++)
+		if (strcmp(rvp_purpose_name(purposes, it.answer.sites[i].purpose), purpose) == 0)
+			return rvp_reason_text(it.attribution, it.answer.sites[i].reason);
 	return "";
 }
 
 static bool is_noted(const char *words)
 {
-	for (const char *const *note = rvp_attribution_notes(attribution); *note; note++)
-		if (strstr(*note, words))
-			return true;
-	return false;
+	return attributed_has_note(&it, words);
 }
 
 static struct rvp_text text(const char *bytes)
@@ -254,10 +232,10 @@ START_TEST(the_innermost_scope_with_a_category_speaks)
 	ck_assert_uint_eq(live("temp", 0), 1000);
 	ck_assert_uint_eq(live("unknown", 0), 10003);
 	ck_assert_str_eq(reason_of("temp"), "scope 'a name'");
-	for (size_t i = 0; i < answer.site_count; i++)
-		ck_assert(answer.sites[i].purpose != RVP_CATEGORY_UNKNOWN ||
-			  answer.sites[i].evidence != RVP_EVIDENCE_SCOPE);
-	ck_assert_uint_eq(answer.totals.loss[RVP_LOSS_UNBALANCED_SCOPE], 0);
+	for (size_t i = 0; i < it.answer.site_count; i++)
+		ck_assert(it.answer.sites[i].purpose != RVP_CATEGORY_UNKNOWN ||
+			  it.answer.sites[i].evidence != RVP_EVIDENCE_SCOPE);
+	ck_assert_uint_eq(it.answer.totals.loss[RVP_LOSS_UNBALANCED_SCOPE], 0);
 	close_log();
 }
 END_TEST
@@ -300,7 +278,7 @@ START_TEST(what_is_unbalanced_is_repaired_and_counted)
 	begin(2500, "weights"); /* open at the end of the process: no mistake */
 	attribute();
 	ck_assert_uint_eq(live("unknown", 0), 100);
-	ck_assert_uint_eq(answer.totals.loss[RVP_LOSS_UNBALANCED_SCOPE], 2);
+	ck_assert_uint_eq(it.answer.totals.loss[RVP_LOSS_UNBALANCED_SCOPE], 2);
 	close_log();
 }
 END_TEST
@@ -317,7 +295,7 @@ START_TEST(speakers_need_not_nest_with_each_other)
 	attribute();
 	ck_assert_uint_eq(live("temp", 0), 100);
 	ck_assert_uint_eq(live("unknown", 0), 10);
-	ck_assert_uint_eq(answer.totals.loss[RVP_LOSS_UNBALANCED_SCOPE], 0);
+	ck_assert_uint_eq(it.answer.totals.loss[RVP_LOSS_UNBALANCED_SCOPE], 0);
 	close_log();
 }
 END_TEST
@@ -335,7 +313,7 @@ START_TEST(domains_of_nvtx_end_their_own)
 	end(2500);
 	attribute();
 	ck_assert_uint_eq(live("weights", 0), 110);
-	ck_assert_uint_eq(answer.totals.loss[RVP_LOSS_UNBALANCED_SCOPE], 0);
+	ck_assert_uint_eq(it.answer.totals.loss[RVP_LOSS_UNBALANCED_SCOPE], 0);
 	close_log();
 }
 END_TEST
@@ -351,7 +329,7 @@ START_TEST(depth_has_a_bound)
 	alloc(main_thread, 4200, 0x10000, 100);
 	attribute();
 	ck_assert_uint_eq(live("weights", 0), 100);
-	ck_assert_uint_eq(answer.totals.loss[RVP_LOSS_UNBALANCED_SCOPE], 0);
+	ck_assert_uint_eq(it.answer.totals.loss[RVP_LOSS_UNBALANCED_SCOPE], 0);
 	close_log();
 }
 END_TEST

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* check_evidence_writes.c: how blocks are written to, on both sides of each threshold, and what is said of a
  * run in which some were followed. */
-#include "report/analysis.h"
-#include "report/attribution.h"
 #include "report/evidence_writes.h"
-#include "tests/unit/run_maker.h"
+#include "tests/unit/attributed.h"
 #include "tests/unit/run_suite.h"
 
 #include <check.h>
@@ -202,9 +200,7 @@ END_TEST
 
 static struct maker maker;
 static struct maker_thread *thread;
-static struct rvp_run *run;
-static struct rvp_attribution *attribution;
-static struct rvp_analysis answer;
+static struct attributed it;
 
 static void begin(void)
 {
@@ -239,32 +235,22 @@ static void end(enum rvp_write_beat beat)
 {
 	MAKE(thread, WRITE_WINDOW, 0, .stamp = WINDOW_END, .kind = RVP_WRITE_WINDOW_END, .number = 1,
 	     .beat = beat, .scans = 16, .block_count = 2, .cost_ns = 1000);
-	maker_close(&maker);
-	ck_assert(!rvp_failed(rvp_run_open(&run, maker.folder)));
-	ck_assert(!rvp_failed(
-	    rvp_attribute(run, &(struct rvp_attribution_settings){.without_rules = true}, &attribution)));
-	ck_assert(!rvp_failed(rvp_analyse(run, &(struct rvp_question){.attribution = attribution}, &answer)));
+	attributed_open(&it, &maker, &(struct rvp_attribution_settings){.without_rules = true}, NULL, 0);
 }
 
 static void done(void)
 {
-	rvp_analysis_free(&answer);
-	rvp_attribution_close(attribution);
-	rvp_run_close(run);
-	maker_remove(&maker);
+	attributed_close(&it, &maker);
 }
 
 static uint64_t most(enum rvp_category category)
 {
-	return answer.max_by_category[category].bytes;
+	return it.answer.max_by_category[category].bytes;
 }
 
-static bool has_note(const char *text)
+static bool has_note(const char *words)
 {
-	for (const char *const *note = rvp_attribution_notes(attribution); *note; note++)
-		if (strstr(*note, text))
-			return true;
-	return false;
+	return attributed_has_note(&it, words);
 }
 
 START_TEST(two_stores_of_one_size_are_a_cache)
@@ -390,8 +376,8 @@ START_TEST(steps_in_the_window_are_counted)
 		MAKE(thread, STEP, 0, .stamp = WINDOW_END - 300000 + i * 300000, .kind = RVP_STEP_END);
 	}
 	end(RVP_WRITE_BEAT_MARKS);
-	ck_assert_uint_eq(rvp_attribution_steps(attribution)->count, 4);
-	ck_assert_uint_eq(rvp_attribution_steps(attribution)->followed_count, 2);
+	ck_assert_uint_eq(rvp_attribution_steps(it.attribution)->count, 4);
+	ck_assert_uint_eq(rvp_attribution_steps(it.attribution)->followed_count, 2);
 	done();
 }
 END_TEST
