@@ -7,15 +7,17 @@
 
 bool rvp_own_folder(char folder[PATH_MAX])
 {
-	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
 	char *slash;
 
 	if (length <= 0)
 		return false;
-	folder[length] = 0;
-	slash = strrchr(folder, '/');
+	path[length] = 0;
+	slash = strrchr(path, '/');
 	if (!slash)
 		return false;
 	*slash = 0;
+	strcpy(folder, path);
 	return true;
 }
