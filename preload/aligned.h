@@ -4,7 +4,8 @@
  * A request with an alignment of its own (posix_memalign, aligned_alloc, memalign and their kin) is what frameworks
  * make for tensors, and hardly anybody else asks so for small blocks. At one token a step an activation is a few KiB,
  * which samples of one in 512 KiB cannot see. So these are recorded whatever their size, as long as a thread makes no
- * more than RVP_ALIGNED_A_SECOND of them; beyond, they are sampled like all others until it slows down.
+ * more than RVP_ALIGNED_A_SECOND of them; beyond, they are sampled like all others until it slows down. (Measured: a
+ * decode step of 5 ms in PyTorch makes 160 of them, 32,000 a second.)
  *
  * Whether a block is recorded for sure or by chance is decided before anything is known of it, so sums stay unbiased.
  */
@@ -14,7 +15,7 @@
 #include "preload/thread.h"
 #include "record/names.h"
 
-enum { RVP_ALIGNED_A_SECOND = 20000, RVP_ALIGNED_A_LOOK = 1024 };
+enum { RVP_ALIGNED_A_SECOND = 100000, RVP_ALIGNED_A_LOOK = 1024 };
 
 static inline bool rvp_family_is_aligned(enum rvp_family family)
 {
