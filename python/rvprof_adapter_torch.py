@@ -36,8 +36,6 @@ MEASURED = {(1, 13)}  # versions of PyTorch that this was run with
 
 FRAMES_MAX = 400
 INPUT_MIN = 64  # elements: a decode step's one token is not worth its tag
-SEARCH_FIRST = 6  # calls in a row in which keys and values are searched for
-STILL = 8  # calls after which keys and values that stay where they are are looked at at every so many only
 NO_WORDS = {}
 
 torch = Tensor = None
@@ -69,11 +67,6 @@ def quiet(function):
     return quietly
 
 
-def is_walk(number):
-    """Whether all modules are walked through in this call: what they hold seldom changes."""
-    return number in (0, 3) or (number >= 32 and number & (number - 1) == 0 and number.bit_length() % 2 == 0)
-
-
 def base_of(tensor):
     """Address of the tensor's storage; 0: it has none that is memory of ours (meta, sparse, fake)."""
     try:
@@ -81,153 +74,6 @@ def base_of(tensor):
         return at - tensor.storage_offset() * tensor.element_size() if at else 0
     except (RuntimeError, NotImplementedError):
         return 0
-
-
-class Model:
-    """What is known of a module that is called from outside. It does not keep the module."""
-
-    def __init__(self, module):
-        self.number = 0  # of calls
-        self.prompts = 0
-        self.name = bytes_of(type(module).__name__)
-        self.told = {}  # name of a parameter or buffer -> address
-        self.total = 0  # tokens since the last prefill, it included
-        self.tokens = 0  # of this call
-        self.search_until = SEARCH_FIRST  # number of the call
-        self.still = 0  # looks in a row at which no keys and values were at a new place
-        self.next_look = 0
-        self.arguments = Source("argument", "argument")
-        self.output = Source("output", "output")
-        self.attributes = {}  # (id of module, attribute) -> (weak reference, attribute, Source)
-
-    def walk(self, module):
-        """Weights are told; attributes that hold tensors which are neither parameters nor plain buffers are noted."""
-        names, addresses = [], []
-        for path, part in module.named_modules():
-            prefix = path + "." if path else ""
-            own = vars(part)
-            for key in [key for key in own if key not in module_keys]:
-                self.note_attribute(part, prefix, key, own[key])
-            for key, tensor in part._parameters.items():
-                self.note_weight(prefix + key, tensor, names, addresses)
-            for key, tensor in part._buffers.items():
-                if tensor is not None and not self.may_be_store(part, prefix + key, key, tensor):
-                    self.note_weight(prefix + key, tensor, names, addresses)
-        if names:
-            _tags(b"weights", addresses, names)
-
-    def note_weight(self, name, tensor, names, addresses):
-        at = base_of(tensor) if tensor is not None else 0
-        if at and self.told.get(name) != at:
-            self.told[name] = at
-            weight_names[at] = bytes_of(name)
-            names.append(weight_names[at])
-            addresses.append(at)
-
-    def may_be_store(self, part, name, key, tensor):
-        """A cache that is registered as a buffer. One that no call has written is a buffer like others."""
-        if not is_store_like(tensor):
-            return False
-        self.note_attribute(part, name[:-len(key)], key, tensor)
-        if self.number < 3 or KV_NAMES.intersection(name.split(".")):
-            return True
-        return bool(self.attributes[id(part), key][2].kv)
-
-    def note_attribute(self, part, prefix, key, value):
-        if type(value) in PLAIN or (id(part), key) in self.attributes:
-            return
-        tensors = []
-        gather(value, tensors)
-        if any(is_store_like(tensor) for tensor in tensors):
-            self.attributes[id(part), key] = weakref.ref(part), key, Source(prefix + key, "attribute")
-
-    def values(self, arguments, output):
-        """The roots that are looked at, with what they hold now."""
-        for place, (reference, key, source) in list(self.attributes.items()):
-            part = reference()
-            if part is None:
-                del self.attributes[place]
-            else:
-                yield source, vars(part).get(key, part._buffers.get(key))
-        yield self.output, output
-        if not self.output.kv:  # what was handed in is, where it is handed out anew, what the last call handed out
-            yield self.arguments, arguments
-
-    def is_searching(self):
-        return self.number < self.search_until
-
-    def needs_words(self):
-        """Whether the call's keyword arguments are looked at."""
-        return self.is_searching() or (self.number >= self.next_look and self.arguments.kv and not self.output.kv)
-
-    def enter(self, module, tokens, is_training):
-        """Before the call. A prompt may bring a cache that was not there; the first few may, and ever fewer later."""
-        self.tokens = tokens
-        if is_training:
-            if is_walk(self.number):
-                self.walk(module)
-            return
-        if tokens > 1:
-            self.prompts += 1
-            self.next_look = 0
-            if self.prompts < 4 or self.prompts & (self.prompts - 1) == 0:
-                self.search_until = max(self.search_until, self.number + 3)
-        if is_walk(self.number):
-            self.search_until = max(self.search_until, self.number + 3)
-
-    def meet(self, values):
-        """What it is called with, when the tokens are not yet counted."""
-        before = self.total
-        self.total = self.tokens if self.tokens > 1 else self.total + self.tokens
-        if self.is_searching() and self.output.places and not self.output.kv:
-            tensors = []
-            gather(values, tensors)
-            believe(self.output.came_back(tensors, before))
-
-    def leave(self, module, number, values, output):
-        """After the call."""
-        if is_walk(number):
-            self.walk(module)
-        if number < self.search_until:
-            self.search(values, output)
-        elif number < self.next_look:
-            return
-        else:
-            self.watch(number, values, output)
-
-    def search(self, values, output):
-        candidates = []
-        for source, value in self.values(values, output):
-            candidates += source.search(value, self.tokens, self.total)[0]
-        if candidates:
-            believe(candidates)
-        self.still = self.next_look = 0
-
-    def watch(self, number, values, output):
-        """Those that hold keys and values. What stays somewhere for fewer than STILL calls is seen each time."""
-        is_new, has_kv = False, False
-        for source, value in self.values(values, output):
-            if source.kv:
-                is_new = source.look(value, self.tokens) or is_new
-                has_kv = True
-        self.still = 0 if is_new else self.still + 1
-        if not has_kv:
-            self.next_look = sys.maxsize
-        elif self.still > STILL:
-            self.next_look = (number // STILL + 1) * STILL
-
-    def length(self):
-        """One of the growing ones tells how many tokens are held; where none grows that is not known."""
-        for source in self.sources():
-            if source.length:
-                return source.length
-        return 0
-
-    def sources(self):
-        yield self.arguments
-        yield self.output
-        for _, _, source in self.attributes.values():
-            yield source
 
 
 def tell_once(told, category, name, tensor):
@@ -260,12 +106,15 @@ class Call(tuple):
         is_asked = not self or tokens > 1 or model.needs_words()
         kwargs = frame.f_locals.get("kwargs", NO_WORDS) if is_asked else NO_WORDS
         self.module, self.model, self.kwargs, self.is_over = module, model, kwargs, False
-        self.is_training = len(optimizers) > 0 and torch.is_grad_enabled()
+        self.is_training = Current.had_optimizer and len(optimizers) > 0 and torch.is_grad_enabled()
         self.is_step = not self.is_training and not Current.is_step_open
         tokens = 0 if self.is_training else tokens if self else tokens_of(kwargs.get("input_ids"))
-        model.enter(module, tokens, self.is_training)
-        if not self.is_training:
-            model.meet((self, kwargs))
+        if not self.is_training and model.is_like_last(tokens):
+            model.tokens, model.total = 1, model.total + 1
+        else:
+            model.enter(module, tokens, self.is_training)
+            if not self.is_training:
+                model.meet((self, kwargs))
         self.tell_input()
         if Current.has_backward and not len(optimizers):
             Current.has_backward = False
@@ -311,14 +160,13 @@ class Call(tuple):
         model = self.model
         if model.number == 0 and model.tokens > 1 and not self.kwargs and len(self) == 1:
             return model.tokens
-        held = model.length()
-        return held + model.tokens if held else 0
+        return model.held + model.tokens if model.held else 0
 
     def after(self, module, output):
         number = self.model.number
         self.finish()
         if not self.is_training:
-            self.model.leave(module, number, (tuple(self), self.kwargs), output)
+            self.model.leave(module, number, (self, self.kwargs), output)
 
 
 class After:
@@ -344,6 +192,7 @@ class Current:
     hooks = key = None  # PyTorch's table of hooks before the call of any module, and our key in it
     owner = None  # thread of the call
     names = None  # in a step with scopes: id of module -> name
+    had_optimizer = False  # ever
     last = None  # (weak reference to the module that was called last, what is known of it)
     is_step_open = False  # of training
     has_backward = False
@@ -455,6 +304,7 @@ def after_update(optimizer):
         _step(END, NONE, 0, 0, b"")
     Current.has_backward = False
     note = optimizer_notes.setdefault(optimizer, Note())
+    Current.had_optimizer = True
     optimizers.add(optimizer)
     tell_gradients(parameters_of(optimizer), note)
     if is_walk(note.number) or len(optimizer.state) != note.count:
@@ -480,6 +330,7 @@ def noting(original):
     """Around a method that every optimizer calls of itself when it is made."""
     @functools.wraps(original)
     def noted(self, *args, **kwargs):
+        Current.had_optimizer = True
         optimizers.add(self)
         return original(self, *args, **kwargs)
     return noted

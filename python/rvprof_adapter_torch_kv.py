@@ -151,6 +151,7 @@ class Source:
         self.addresses = []  # that were told last, of kv
         self.length_from = None  # (place, dimension): what grows by the tokens of each call
         self.length = 0
+        self.has_kv = False  # now, or once
 
     def rename(self, value, count):
         names = []
@@ -163,6 +164,7 @@ class Source:
 
     def choose(self):
         self.kv = [i for i, place in enumerate(self.places) if place.is_kv]
+        self.has_kv = self.has_kv or bool(self.kv)
         self.labels = [self.places[i].label for i in self.kv]
         self.addresses = [0] * len(self.kv)
 
