@@ -30,9 +30,19 @@ static void add(struct rvp_ledger_sums *sums, enum rvp_ledger_part part, uint64_
 	sums->parts[part].resident_bytes += resident;
 }
 
-/* Anonymous regions are told by their runs. */
-static void take_region(struct rvp_ledger_sums *sums, const struct rvp_record_REGION *region)
+/* Where a library's zeroed data begin, if it has any. */
+static bool note_end_of_code(struct rvp_look *look, const struct rvp_record_REGION *region)
 {
+	uint64_t end = region->start + region->mapped_bytes;
+
+	return region->category != RVP_CATEGORY_CODE ||
+	       rvp_named_range_add(&look->behind_code, (struct rvp_named_range){end, end, RVP_PART_CODE});
+}
+
+/* Anonymous regions are told by their runs. */
+static bool take_region(struct rvp_look *look, const struct rvp_record_REGION *region)
+{
+	struct rvp_ledger_sums *sums = look->sums;
 	struct rvp_ledger_amount amount = {region->mapped_bytes, region->rss_bytes};
 
 	sums->swap_bytes += region->swap_bytes;
@@ -49,6 +59,7 @@ static void take_region(struct rvp_ledger_sums *sums, const struct rvp_record_RE
 	} else if (region->name.length && region->name.bytes[0] == '/') {
 		add(sums, RVP_PART_SHMEM, amount.bytes, amount.resident_bytes);
 	}
+	return note_end_of_code(look, region);
 }
 
 static bool take_run(struct rvp_look *look, const struct rvp_record_RESIDENT *record)
@@ -94,7 +105,7 @@ static bool begin(struct rvp_look *look, const struct rvp_moment *moment, const 
 	look->ns = moment->ns;
 	look->is_open = true;
 	look->has_pages = false;
-	look->run_count = look->named.count = 0;
+	look->run_count = look->named.count = look->behind_code.count = 0;
 	take_sites(sums, moment->process, state);
 	return true;
 }
@@ -111,7 +122,7 @@ bool rvp_look_take(struct rvp_look *look, const struct rvp_event *event, const s
 	if ((!look->is_open || look->ns != event->moment->ns) && !begin(look, event->moment, state))
 		return false;
 	switch (record->kind) {
-	case RVP_REGION: take_region(look->sums, &record->REGION); return true;
+	case RVP_REGION: return take_region(look, &record->REGION);
 	case RVP_RESIDENT: return take_run(look, &record->RESIDENT);
 	case RVP_OWN_RANGE:
 		return rvp_named_range_add(&look->named, (struct rvp_named_range){record->OWN_RANGE.address,
@@ -130,6 +141,7 @@ struct walk {
 	const struct rvp_state *state;
 	uint32_t process;
 	bool is_allocators;  /* of the region that the run lies in */
+	bool is_behind_code; /* likewise: it begins where a library's files end */
 	uint64_t pool_bytes; /* resident, the allocator's, beyond large blocks */
 	uint64_t large_bytes[RVP_PURPOSES_MAX],
 	    mapped_bytes[RVP_PURPOSES_MAX];           /* requested; resident in sums */
@@ -237,6 +249,8 @@ static uint64_t give_to_rest(struct walk *walk, const struct rvp_look_run *run, 
 		add(sums, RVP_PART_RESERVED, end - at, resident);
 	else if (walk->is_allocators)
 		walk->pool_bytes += resident;
+	else if (walk->is_behind_code)
+		add(sums, RVP_PART_CODE, end - at, resident);
 	return end;
 }
 
@@ -288,12 +302,21 @@ static bool has_blocks(const struct walk *walk, size_t number, size_t *behind)
 	return found;
 }
 
+static bool is_behind_code(const struct rvp_look *look, uint64_t region)
+{
+	for (size_t i = 0; i < look->behind_code.count; i++)
+		if (look->behind_code.ranges[i].start == region)
+			return true;
+	return false;
+}
+
 static void take_apart_all(struct walk *walk)
 {
 	size_t behind;
 
 	for (size_t i = 0; i < walk->look->run_count; i = behind) {
 		walk->is_allocators = has_blocks(walk, i, &behind);
+		walk->is_behind_code = is_behind_code(walk->look, walk->look->runs[i].region);
 		for (size_t k = i; k < behind; k++)
 			take_apart(walk, &walk->look->runs[k]);
 	}
@@ -408,6 +431,7 @@ void rvp_look_free(struct rvp_look *look)
 {
 	free(look->runs);
 	free(look->named.ranges);
+	free(look->behind_code.ranges);
 	free(look->sums);
 	memset(look, 0, sizeof *look);
 }

@@ -5,10 +5,11 @@
  * The identity: every resident page lies in one range that a record tells of, and goes to the first of these:
  *   a block of a page and more (its purpose) | a mapping that is a block (likewise) | memory of our own | a
  * stack | static data of a module | a mapping of the program that is no block (reservations) | the
- * allocator's. The allocator's is the heap, and each anonymous mapping in which it ever gave out a block.
- * What is resident there beyond the blocks above = small blocks + rounding + free-or-fragmented: live usable
- * bytes are counted, so the last is what is left. Pages that are in none of these are nobody's: they are part
- * of `unexplained`.
+ * allocator's | zeroed data of a library whose code was met in no call path: an anonymous mapping that begins
+ * where its file ends. The allocator's is the heap, and each anonymous mapping in which it ever gave out a
+ * block. What is resident there beyond the blocks above = small blocks + rounding + free-or-fragmented: live
+ * usable bytes are counted, so the last is what is left. Pages that are in none of these are nobody's: they
+ * are part of `unexplained`.
  */
 #ifndef RVP_REPORT_LEDGER_LOOK_H
 #define RVP_REPORT_LEDGER_LOOK_H
@@ -27,7 +28,8 @@ struct rvp_look {
 	bool has_pages; /* a RESIDENT was among them */
 	struct rvp_look_run *runs;
 	size_t run_count, run_room;
-	struct rvp_named_ranges named; /* own, stacks, modules; by start */
+	struct rvp_named_ranges named;       /* own, stacks, modules; by start */
+	struct rvp_named_ranges behind_code; /* where libraries' files end */
 	struct rvp_record_SNAPSHOT snapshot;
 	uint64_t snapshot_ns;
 	struct rvp_ledger_sums *sums; /* of the last whole look; NULL: none */

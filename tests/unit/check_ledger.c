@@ -152,6 +152,29 @@ START_TEST(a_run_is_cut_where_owners_change)
 }
 END_TEST
 
+/* Zeroed data lie right behind the file. What lies elsewhere is nobody's, and where blocks are the
+ * allocator's. */
+START_TEST(behind_a_library_are_its_data)
+{
+	begin();
+	alloc(2000, MAPPED + 50 * MIB, 500);
+	snapshot(look_stamp, 6 * MIB, 500, 1);
+	region(look_stamp, RVP_CATEGORY_CODE, MAPPED, 2 * MIB, MIB, "/lib/x.so");
+	resident(look_stamp, RVP_RANGE_ANON, MAPPED + 2 * MIB, MAPPED + 2 * MIB, 2 * MIB);
+	region(look_stamp, RVP_CATEGORY_CODE, MAPPED + 20 * MIB, 2 * MIB, MIB, "/lib/y.so");
+	resident(look_stamp, RVP_RANGE_ANON, MAPPED + 22 * MIB + PAGE, MAPPED + 22 * MIB + PAGE, MIB);
+	region(look_stamp, RVP_CATEGORY_FILE, MAPPED + 30 * MIB, 2 * MIB, 0, "/data/model");
+	resident(look_stamp, RVP_RANGE_ANON, MAPPED + 32 * MIB, MAPPED + 32 * MIB, MIB / 2);
+	region(look_stamp, RVP_CATEGORY_CODE, MAPPED + 48 * MIB, 2 * MIB, 0, "/lib/z.so");
+	resident(look_stamp, RVP_RANGE_ANON, MAPPED + 50 * MIB, MAPPED + 50 * MIB, MIB / 2);
+	read_ledger();
+	ck_assert_uint_eq(part(RVP_PART_CODE), 2 * MIB + 2 * MIB);
+	ck_assert_uint_eq(part(RVP_PART_FREE), MIB / 2 - 500 - 8);
+	ck_assert_int_eq(rvp_ledger_entry_unexplained(&ledger.peak), 6 * MIB - 4 * MIB - MIB / 2);
+	end();
+}
+END_TEST
+
 /* A mapping in which the allocator gave out blocks is its own; one where it did not is nobody's. */
 START_TEST(a_pool_is_where_blocks_were)
 {
@@ -311,6 +334,7 @@ int main(void)
 	tcase_add_test(all, the_heap_is_blocks_rounding_and_free);
 	tcase_add_test(all, what_was_not_touched_is_not_resident);
 	tcase_add_test(all, a_run_is_cut_where_owners_change);
+	tcase_add_test(all, behind_a_library_are_its_data);
 	tcase_add_test(all, a_pool_is_where_blocks_were);
 	tcase_add_test(all, regions_have_rows);
 	tcase_add_test(all, peak_end_and_marks);
