@@ -1,7 +1,5 @@
 # allocators.sh: programs under jemalloc, mimalloc and tcmalloc, preloaded before and after us. Either way the calls
 # are counted as the program counts them, and the allocator that the user chose serves them.
-# tcmalloc maps its own map of pages (1.8 MiB here) where nobody sees it: those bytes are not explained, and shown so.
-LEDGER_SLACK=4194304
 . "$(dirname "$0")/same.sh"
 decode=$E2E_BUILD/examples/decode
 found=0

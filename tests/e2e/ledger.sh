@@ -15,7 +15,9 @@ for mode in $modes; do
 		fail "$mode: malloc_info says $free bytes are free, the ledger $kept"
 	untouched=$(($(said "heap.$mode.out" reserved_bytes) - $(said "heap.$mode.out" touched_bytes)))
 	less=$(($(row "heap.$mode" unknown bytes) - $(row "heap.$mode" unknown resident_bytes)))
-	[ $((less - untouched)) -le 3145728 ] && [ $((untouched - less)) -le 3145728 ] ||
+	# Of small blocks only a sample is recorded: their bytes are within twice the 95 % error that is told, 1 in 10,000 is not.
+	room=$((3145728 + 2 * $(jq '.totals.error_bytes.end_live_bytes // 0' "heap.$mode/summary.json")))
+	[ $((less - untouched)) -le $room ] && [ $((untouched - less)) -le $room ] ||
 		fail "$mode: $untouched bytes were never touched, by the ledger $less"
 	holds "heap.$mode" "$closing_ledger"
 	"$E2E_TOOL" report --ledger "heap.$mode" | grep -q 'reserved is resident' || fail "$mode: nothing is said of it"
