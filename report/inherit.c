@@ -8,7 +8,8 @@
  *
  * A child that was made behind our hooks (_Fork, raw clone) has no FORK record: it was born at some moment
  * between its start by the kernel's clock, that hundredth of a second and its first record, and what was live
- * at any moment of that may be its own. Where several blocks of one address were, it is not sure which.
+ * at any moment of that may be its own. Which block of an address that was, and so its size, is not
+ * sure: no total that holds one is called exact.
  *
  * Invariants
  *   (I1) A wanted block is RVP_BLOCK_SUSPECT until it is found.
@@ -23,9 +24,8 @@
 
 enum {
 	WANTED = RVP_BLOCK_SUSPECT,
-	GONE = 8,   /* the parent itself had given it back before the fork */
-	WENT = 16,  /* of a mark: given back at birth_ns, and bytes is one more than the block had */
-	AGAIN = 32, /* of a mark: and not for the first time while a child was born */
+	GONE = 8,  /* the parent itself had given it back before the fork */
+	WENT = 16, /* of a mark: given back at birth_ns, and bytes is one more than the block had */
 };
 
 struct birth { /* of a child by fork */
@@ -185,11 +185,11 @@ static bool went_at_birth(const struct rvp_block *mark, const struct birth *birt
 	       birth->from_ns < birth->fork_ns;
 }
 
-/* Another block of this address was there in that time. */
-static bool is_unsure(const struct rvp_block *mark, const struct birth *birth, bool is_live)
+/* When the child was born is known to a hundredth of a second: what was live then may have had another size.
+ */
+static bool is_unsure(const struct birth *birth)
 {
-	return mark && mark->flags & WENT && mark->birth_ns >= birth->from_ns &&
-	       birth->from_ns < birth->fork_ns && (is_live || mark->flags & AGAIN);
+	return birth->from_ns < birth->fork_ns;
 }
 
 static void look_up(struct walk *walk, struct rvp_block *wanted)
@@ -197,7 +197,7 @@ static void look_up(struct walk *walk, struct rvp_block *wanted)
 	const struct rvp_block *found = rvp_block_find(&walk->live, wanted->address);
 	const struct rvp_block *mark = rvp_block_find(&walk->touched, wanted->address);
 
-	walk->inheritance->is_unsure[walk->birth->child] |= is_unsure(mark, walk->birth, found != NULL);
+	walk->inheritance->is_unsure[walk->birth->child] |= is_unsure(walk->birth);
 	if (found) {
 		wanted->bytes = found->bytes;
 		wanted->flags = RVP_BLOCK_OCCUPIED | (found->flags & RVP_BLOCK_SAMPLED);
@@ -253,27 +253,15 @@ static void touch(struct walk *walk, uint64_t address)
 		mark->bytes = 1;
 }
 
-/* Some child that is not looked up yet may have been there at `ns`. */
-static bool is_in_a_birth(const struct walk *walk, uint64_t ns)
-{
-	for (const struct birth *birth = walk->birth; birth < walk->births_end; birth++)
-		if (birth->from_ns < birth->fork_ns && birth->from_ns <= ns)
-			return true;
-	return false;
-}
-
 static void mark_as_gone(struct walk *walk, const struct rvp_block *block, uint64_t ns)
 {
 	struct rvp_block *mark = walk->has_children ? rvp_block_find(&walk->touched, block->address) : NULL;
-	uint32_t again = 0;
 
 	if (!mark)
 		return;
-	if (mark->flags & WENT && is_in_a_birth(walk, mark->birth_ns))
-		again = AGAIN;
 	mark->bytes = block->bytes + 1;
 	mark->birth_ns = ns;
-	mark->flags = RVP_BLOCK_OCCUPIED | WENT | again | (block->flags & RVP_BLOCK_SAMPLED);
+	mark->flags = RVP_BLOCK_OCCUPIED | WENT | (block->flags & RVP_BLOCK_SAMPLED);
 }
 
 static void see_alloc(struct walk *walk, const struct rvp_record *record)
