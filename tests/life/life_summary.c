@@ -197,6 +197,17 @@ static bool is_folded(json_t *root)
 	return log && !strcmp(log, "folded");
 }
 
+/* Seen now and then on a busy machine where a program exits beside busy threads: which of its reasons it has. */
+static void fail_without_bound(json_t *root)
+{
+	char said[128];
+	size_t exact = json_array_size(value_at(root, "totals.exact"));
+
+	snprintf(said, sizeof said, "none, with %llu lost records and %zu exact keys",
+		 (unsigned long long)number_at(root, "lost.records"), exact);
+	fail("totals.error_bytes", "a bound", said);
+}
+
 static void check_totals(json_t *root, const struct expected *expected)
 {
 	check("totals.alloc_count", expected->allocs, number_at(root, "totals.alloc_count"));
@@ -204,7 +215,7 @@ static void check_totals(json_t *root, const struct expected *expected)
 	check("totals.alloc_bytes", expected->alloc_bytes, number_at(root, "totals.alloc_bytes"));
 	if (!has_bound(root, "free_bytes") || !has_bound(root, "end_live_bytes")) {
 		if (!expected->is_full && !strcmp(expectation, "exact") && !is_folded(root))
-			fail("totals.error_bytes", "a bound", "none");
+			fail_without_bound(root);
 	} else if (expected->knows_bytes) {
 		check_estimate(root, "free_bytes", expected->free_bytes);
 		check_estimate(root, "end_live_bytes", expected->end_live_bytes);
