@@ -275,6 +275,18 @@ static struct rvp_status map_log(struct rvp_log *log, const char *path)
 	return rvp_file_header_check(&log->file, RVP_LOG_MAGIC, path);
 }
 
+/* Its counters are those of the first copy, its records those of a second: a living owner commits a record before it
+ * counts it, so what was counted is then among what was copied, wherever between two bytes we were put aside. */
+static void recopy_behind_counters(const struct rvp_buffers *copy, struct rvp_slot *slot, int fd, off_t at)
+{
+	char counters[sizeof slot->counters];
+
+	memcpy(counters, &slot->counters, sizeof counters);
+	if (pread(fd, slot, copy->slot_bytes, at) <= 0)
+		return;
+	memcpy(&slot->counters, counters, sizeof counters);
+}
+
 /* A slot that was copied while its owner restarted it is copied again: its word must be the same on both sides. */
 static void recopy_moving_slots(struct rvp_buffers *copy, size_t bytes, int fd)
 {
@@ -284,14 +296,14 @@ static void recopy_moving_slots(struct rvp_buffers *copy, size_t bytes, int fd)
 		struct rvp_slot *slot = rvp_slot_at(copy, i);
 		off_t at = (char *)slot - (char *)copy;
 
+		recopy_behind_counters(copy, slot, fd, at);
 		for (int tries = 0; tries < 100; tries++) {
 			uint64_t now = 0, seen = atomic_load_explicit(&slot->word, memory_order_relaxed);
 
 			if (pread(fd, &now, sizeof now, at + (off_t)offsetof(struct rvp_slot, word)) != sizeof now ||
 			    rvp_word_sequence(now) == rvp_word_sequence(seen))
 				break;
-			if (pread(fd, slot, copy->slot_bytes, at) != (ssize_t)copy->slot_bytes)
-				break;
+			recopy_behind_counters(copy, slot, fd, at);
 		}
 	}
 }
