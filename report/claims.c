@@ -2,26 +2,12 @@
 /* claims.c: see claims.h. Chained hash tables by number, so that growing moves nothing that is pointed to. */
 #include "report/claims.h"
 
+#include "report/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { SIEVE_FACTOR = 8 };
-
-/* Room for one more element of `bytes` each; false without memory. */
-static bool make_room(void **array, size_t *room, size_t count, size_t bytes)
-{
-	size_t more = *room ? *room * 2 : 64;
-	void *bigger;
-
-	if (count < *room)
-		return true;
-	bigger = realloc(*array, more * bytes);
-	if (!bigger)
-		return false;
-	*array = bigger;
-	*room = more;
-	return true;
-}
 
 static uint64_t mix(const struct rvp_block_key *key)
 {
@@ -113,8 +99,8 @@ bool rvp_claims_add_block(struct rvp_claims *claims, const struct rvp_block_key 
 {
 	uint32_t *link;
 
-	if (!make_room((void **)&claims->blocks, &claims->block_room, claims->block_count,
-		       sizeof *claims->blocks) ||
+	if (!rvp_grow((void **)&claims->blocks, &claims->block_room, claims->block_count + 1,
+		      sizeof *claims->blocks) ||
 	    ((!claims->places || claims->block_count > claims->mask) && !grow_places(claims)))
 		return false;
 	link = end_of_chain(claims, key, verdict, from_ns);
@@ -127,24 +113,6 @@ bool rvp_claims_add_block(struct rvp_claims *claims, const struct rvp_block_key 
 	return true;
 }
 
-static bool make_heads(struct rvp_claims *claims, uint32_t site)
-{
-	size_t count = claims->site_heads_count ? claims->site_heads_count : 256;
-	uint32_t *more;
-
-	if (site < claims->site_heads_count)
-		return true;
-	while (count <= site)
-		count *= 2;
-	more = realloc(claims->site_heads, count * sizeof *more);
-	if (!more)
-		return false;
-	memset(more + claims->site_heads_count, 0, (count - claims->site_heads_count) * sizeof *more);
-	claims->site_heads = more;
-	claims->site_heads_count = count;
-	return true;
-}
-
 bool rvp_claims_add_site(struct rvp_claims *claims, uint32_t site, const struct rvp_verdict *verdict,
 			 uint64_t least_bytes, uint64_t most_bytes)
 {
@@ -152,9 +120,10 @@ bool rvp_claims_add_site(struct rvp_claims *claims, uint32_t site, const struct 
 
 	if (site == UINT32_MAX)
 		return true;
-	if (!make_room((void **)&claims->sites, &claims->site_room, claims->site_count,
-		       sizeof *claims->sites) ||
-	    !make_heads(claims, site))
+	if (!rvp_grow((void **)&claims->sites, &claims->site_room, claims->site_count + 1,
+		      sizeof *claims->sites) ||
+	    !rvp_grow((void **)&claims->site_heads, &claims->site_heads_count, (size_t)site + 1,
+		      sizeof *claims->site_heads))
 		return false;
 	for (link = &claims->site_heads[site]; *link; link = &claims->sites[*link - 1].next)
 		if (is_same_verdict(&claims->sites[*link - 1].verdict, verdict) &&
@@ -295,7 +264,7 @@ uint32_t rvp_reasons_number(struct rvp_reasons *reasons, const char *text)
 	for (at = place_of_text(reasons, text); reasons->places[at]; at = (at + 1) & reasons->mask)
 		if (strcmp(reasons->texts[reasons->places[at] - 1], text) == 0)
 			return reasons->places[at];
-	if (!make_room((void **)&reasons->texts, &reasons->room, reasons->count, sizeof *reasons->texts))
+	if (!rvp_grow((void **)&reasons->texts, &reasons->room, reasons->count + 1, sizeof *reasons->texts))
 		return 0;
 	reasons->texts[reasons->count] = strdup(text);
 	if (!reasons->texts[reasons->count])

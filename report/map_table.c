@@ -2,6 +2,8 @@
 /* map_table.c: see map_table.h. */
 #include "report/map_table.h"
 
+#include "report/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,16 +18,9 @@ bool rvp_map_table_open(struct rvp_map_table *table, size_t process_count, struc
 static struct rvp_event *add_event(struct rvp_map_table *table, enum rvp_event_kind kind,
 				   const struct rvp_moment *moment, const struct rvp_block *block)
 {
-	if (table->count == table->room) {
-		size_t room = table->room ? table->room * 2 : 16;
-		struct rvp_event *more = realloc(table->events, room * sizeof *more);
-
-		if (!more) {
-			table->no_memory = true;
-			return NULL;
-		}
-		table->events = more;
-		table->room = room;
+	if (!rvp_grow((void **)&table->events, &table->room, table->count + 1, sizeof *table->events)) {
+		table->no_memory = true;
+		return NULL;
 	}
 	table->events[table->count] = (struct rvp_event){
 	    .kind = kind, .moment = moment, .block = *block, .weight = {.amount = {block->bytes, 1}}};

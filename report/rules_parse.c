@@ -8,6 +8,7 @@
  */
 #include "report/rules.h"
 
+#include "report/grow.h"
 #include "report/rules_text.h"
 
 #include <errno.h>
@@ -41,18 +42,10 @@ struct reader {
 
 static bool grow(struct reader *reader, void **array, size_t count, size_t *room, size_t bytes)
 {
-	size_t wanted = *room ? *room * 2 : 16;
-	void *grown;
+	bool is_done = rvp_grow(array, room, count + 1, bytes);
 
-	if (count < *room)
-		return true;
-	grown = reallocarray(*array, wanted, bytes);
-	reader->no_memory |= !grown;
-	if (!grown)
-		return false;
-	*array = grown;
-	*room = wanted;
-	return true;
+	reader->no_memory |= !is_done;
+	return is_done;
 }
 
 static bool expected(struct reader *reader, const char *what)

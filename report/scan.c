@@ -7,6 +7,7 @@
  *   - A later definition of the same number wins.
  */
 #include "record/decode.h"
+#include "report/grow.h"
 #include "report/run_source.h"
 
 #include <errno.h>
@@ -24,32 +25,13 @@ struct scan {
 	bool no_memory;
 };
 
-/* Makes `*items` hold `need` items, new ones zero. */
-static bool grow(void **items, size_t *room, size_t need, size_t item_bytes)
-{
-	size_t more = *room ? *room : 16;
-	char *bigger;
-
-	if (need <= *room)
-		return true;
-	while (more < need)
-		more *= 2;
-	bigger = realloc(*items, more * item_bytes);
-	if (!bigger)
-		return false;
-	memset(bigger + *room * item_bytes, 0, (more - *room) * item_bytes);
-	*items = bigger;
-	*room = more;
-	return true;
-}
-
 /* The item `number` of a table, or NULL: not a number that this log can hold, or no memory. */
 static void *item_at(struct scan *scan, void **items, size_t *room, size_t *count, uint64_t number,
 		     size_t item_bytes)
 {
 	if (number == 0 || number > scan->source->number_limit)
 		return NULL;
-	if (!grow(items, room, number + 1, item_bytes)) {
+	if (!rvp_grow(items, room, number + 1, item_bytes)) {
 		scan->no_memory = true;
 		return NULL;
 	}
@@ -62,7 +44,7 @@ static void *item_at(struct scan *scan, void **items, size_t *room, size_t *coun
 	item_at(scan, (void **)&(scan)->process->array, &(scan)->source->array_room, \
 		&(scan)->process->count, number, sizeof *(scan)->process->array)
 #define ITEM_AFTER(scan, array, count, array_room)                                                       \
-	(grow((void **)&(scan)->process->array, &(scan)->source->array_room, (scan)->process->count + 1, \
+	(rvp_grow((void **)&(scan)->process->array, &(scan)->source->array_room, (scan)->process->count + 1, \
 	      sizeof *(scan)->process->array)                                                            \
 	     ? &(scan)->process->array[(scan)->process->count++]                                         \
 	     : ((scan)->no_memory = true, NULL))
@@ -100,7 +82,7 @@ static void take_argument(struct scan *scan, const struct rvp_record_ARGUMENT *r
 
 	if (record->number >= ARGUMENTS_MAX)
 		return;
-	if (!grow((void **)&process->arguments, &scan->source->argument_room, record->number + 2,
+	if (!rvp_grow((void **)&process->arguments, &scan->source->argument_room, record->number + 2,
 		  sizeof *process->arguments)) {
 		scan->no_memory = true;
 		return;
@@ -116,7 +98,7 @@ static void take_environment(struct scan *scan, const struct rvp_record_ENVIRONM
 
 	if (process->environment_count >= ARGUMENTS_MAX)
 		return;
-	if (!grow((void **)&process->environment, &scan->source->environment_room,
+	if (!rvp_grow((void **)&process->environment, &scan->source->environment_room,
 		  process->environment_count + 2, sizeof *process->environment))
 		scan->no_memory = true;
 	else
@@ -280,7 +262,7 @@ static void take_fork(struct scan *scan, const struct rvp_record_FORK *record)
 
 	if (record->how == RVP_BIRTH_VFORK || record->how == RVP_BIRTH_SPAWN)
 		return;
-	if (!grow((void **)&source->forks, &source->fork_room, source->fork_count + 1, sizeof *source->forks))
+	if (!rvp_grow((void **)&source->forks, &source->fork_room, source->fork_count + 1, sizeof *source->forks))
 		scan->no_memory = true;
 	else
 		source->forks[source->fork_count++] =

@@ -20,7 +20,7 @@ build() { # target
 	case $1 in
 	log) sources="$sources tests/fuzz/folder_input.c" ;;
 	gguf | safetensors) sources="$sources $(ls report/model_*.c) report/file_content.c report/arena.c" ;;
-	rules) sources="$sources report/rules_names.c report/rules_parse.c report/rules_speak.c report/rules_text.c report/purpose.c" ;;
+	rules) sources="$sources report/grow.c report/rules_names.c report/rules_parse.c report/rules_speak.c report/rules_text.c report/purpose.c" ;;
 	run)
 		# All of report but what only the module with libdw has.
 		sources="$sources tests/fuzz/folder_input.c $(ls report/*.c | grep -v 'symbols_dwarf\|symbols_file\|symbols_names')"
