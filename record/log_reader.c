@@ -287,7 +287,8 @@ static void recopy_behind_counters(const struct rvp_buffers *copy, struct rvp_sl
 	memcpy(&slot->counters, counters, sizeof counters);
 }
 
-/* A slot that was copied while its owner restarted it is copied again: its word must be the same on both sides. */
+/* A slot whose owner went on meanwhile is copied once more, behind its counters; and again while the owner restarts
+ * it: its sequence must be the same on both sides. A slot at rest is read once. */
 static void recopy_moving_slots(struct rvp_buffers *copy, size_t bytes, int fd)
 {
 	uint64_t fit = (bytes - RVP_BUFFER_HEADER_BYTES) / copy->slot_bytes;
@@ -296,12 +297,11 @@ static void recopy_moving_slots(struct rvp_buffers *copy, size_t bytes, int fd)
 		struct rvp_slot *slot = rvp_slot_at(copy, i);
 		off_t at = (char *)slot - (char *)copy;
 
-		recopy_behind_counters(copy, slot, fd, at);
 		for (int tries = 0; tries < 100; tries++) {
 			uint64_t now = 0, seen = atomic_load_explicit(&slot->word, memory_order_relaxed);
 
 			if (pread(fd, &now, sizeof now, at + (off_t)offsetof(struct rvp_slot, word)) != sizeof now ||
-			    rvp_word_sequence(now) == rvp_word_sequence(seen))
+			    (tries ? rvp_word_sequence(now) == rvp_word_sequence(seen) : now == seen))
 				break;
 			recopy_behind_counters(copy, slot, fd, at);
 		}

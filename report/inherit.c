@@ -178,18 +178,18 @@ static void want(struct walk *walk, uint64_t address)
 		walk->no_memory = true;
 }
 
-/* The process gave it back when the child may have been there already. */
-static bool went_at_birth(const struct rvp_block *mark, const struct birth *birth)
-{
-	return mark && mark->bytes && mark->flags & WENT && mark->birth_ns >= birth->from_ns &&
-	       birth->from_ns < birth->fork_ns;
-}
-
 /* When the child was born is known to a hundredth of a second: what was live then may have had another size.
  */
 static bool is_unsure(const struct birth *birth)
 {
 	return birth->from_ns < birth->fork_ns;
+}
+
+/* The process gave it back when the child may have been there already. */
+static bool went_at_birth(const struct rvp_block *mark, const struct birth *birth)
+{
+	return mark && mark->bytes && mark->flags & WENT && mark->birth_ns >= birth->from_ns &&
+	       is_unsure(birth);
 }
 
 static void look_up(struct walk *walk, struct rvp_block *wanted)
@@ -285,8 +285,8 @@ static void see_free(struct walk *walk, const struct rvp_moment *moment)
 	uint64_t address = moment->record->FREE.address;
 	struct rvp_block *block = rvp_block_find(&walk->live, address);
 
-	touch(walk, address);
 	if (!block) {
+		touch(walk, address);
 		want(walk, address);
 		return;
 	}

@@ -142,8 +142,6 @@ static void change(struct rvp_pass *pass, const struct rvp_recast *to)
 	struct rvp_site *site = &pass->sites->sites[number];
 
 	weight = rvp_weight_of(block, pass->run->processes[to->key.process].sample_bytes);
-	if (block->flags & RVP_BLOCK_MAPPED)
-		weight = (struct rvp_weight){.amount = {block->bytes, 1}};
 	rvp_pass_settle_peak(pass, site);
 	if (old) {
 		rvp_pass_settle_peak(pass, old);
