@@ -98,6 +98,17 @@ static uint32_t native_path(struct rvp_thread *thread, struct walker *walker, ui
 	return rvp_path_memo_number(&walker->native, &tree, thread, count, now);
 }
 
+/* A build that checks itself (tests/unwind) has a referee look at each path. */
+static inline void check_walk(struct rvp_thread *thread, struct rvp_caller caller, struct rvp_path path,
+			      uint32_t native_frame_count)
+{
+#ifdef RVP_CHECK_WALK
+	rvp_check_walk(thread, caller, path, native_frame_count);
+#else
+	(void)thread, (void)caller, (void)path, (void)native_frame_count;
+#endif
+}
+
 struct rvp_path rvp_walk(struct rvp_thread *thread, struct rvp_caller caller)
 {
 	struct walker *walker = walker_of(thread);
@@ -115,6 +126,7 @@ struct rvp_path rvp_walk(struct rvp_thread *thread, struct rvp_caller caller)
 	path.stack = native_path(thread, walker, count);
 	path.python =
 	    rvp_python_path(thread, &walker->python, atomic_load_explicit(&epoch, memory_order_relaxed));
+	check_walk(thread, caller, path, count);
 	return path;
 }
 

@@ -33,4 +33,10 @@ void rvp_walk_forget_code(void);
 /* After the real dlclose: emits MODULE_UNLOAD for what is gone. */
 void rvp_walk_modules_changed(struct rvp_thread *thread);
 
+#ifdef RVP_CHECK_WALK
+/* For tests alone: called at the end of every walk, with what it gives. The path's NODE records were emitted before. */
+void rvp_check_walk(struct rvp_thread *thread, struct rvp_caller caller, struct rvp_path path,
+		    uint32_t native_frame_count);
+#endif
+
 #endif
