@@ -3,7 +3,7 @@
 #ifndef RVP_RECORDER_H
 #define RVP_RECORDER_H
 
-#include "preload/enter.h"
+#include "preload/events.h"
 #include "preload/writes_places.h"
 
 /* A block was given out. `bytes` as requested. */
@@ -29,12 +29,5 @@ void rvp_on_move_failed(struct rvp_thread *thread, struct rvp_move move);
 /* rvp_enter said NULL: early, off, nested, or no memory for the thread. `pc` is the hook's return address. */
 void rvp_beside_alloc(void *block, uint64_t bytes, enum rvp_family family, uint64_t pc);
 void rvp_beside_free(void *block, uint64_t usable, enum rvp_family family, uint64_t pc);
-
-/* A stamp that is later than every record of this thread so far, with all deferred events written. */
-uint64_t rvp_event_stamp(struct rvp_thread *thread);
-
-/* The call path, or none when there is little stack left. */
-struct rvp_path;
-struct rvp_path rvp_event_path(struct rvp_thread *thread, struct rvp_caller caller);
 
 #endif
