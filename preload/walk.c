@@ -34,6 +34,9 @@ static bool emit_node(struct rvp_thread *thread, uint32_t number, uint32_t paren
 		return false;
 	if (rvp_process.buffers)
 		atomic_fetch_add_explicit(&rvp_process.buffers->node_count, 1, memory_order_relaxed);
+#ifdef RVP_CHECK_WALK
+	rvp_check_node(number, parent, frame);
+#endif
 	return true;
 }
 

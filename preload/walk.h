@@ -37,6 +37,8 @@ void rvp_walk_modules_changed(struct rvp_thread *thread);
 /* For tests alone: called at the end of every walk, with what it gives. The path's NODE records were emitted before. */
 void rvp_check_walk(struct rvp_thread *thread, struct rvp_caller caller, struct rvp_path path,
 		    uint32_t native_frame_count);
+/* A NODE record was emitted, and nobody has its number yet. `frame` is one of unwind.h. */
+void rvp_check_node(uint32_t number, uint32_t parent, uint64_t frame);
 #endif
 
 #endif
