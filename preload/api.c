@@ -5,8 +5,9 @@
  * program that is linked without us, and then miss.
  *
  * Rules
- *   - A call is one record: a stamp, the texts, no stack. Nothing is remembered here: what belongs together
- * (the begin and the end of a scope, a step and the next) is found by the reader, per thread.
+ *   - A call is one record: a stamp, the texts (each once a chunk: text_places.h), no stack. Nothing is remembered
+ * here: what belongs together (the begin and the end of a scope, a step and the next) is found by the reader, per
+ * thread.
  *   - A text is cut at RVPROF_TEXT_BYTES, at the begin of a character, and that is counted (text_cut).
  *   - A call out of a signal handler that interrupted the library's own work has no record, and is counted
  * (mark_reentrant); one that interrupted the real malloc below a hook has.
@@ -20,6 +21,8 @@
 #include "preload/own.h"
 #include "preload/recorder.h"
 #include "preload/snapshot.h"
+#include "preload/stamp.h"
+#include "preload/text_places.h"
 #include "preload/writes.h"
 
 #include <string.h>
@@ -30,29 +33,6 @@ _Static_assert((int)RVPROF_SCOPE_RANGE_END == (int)RVP_SCOPE_RANGE_END, "... and
 _Static_assert((int)RVPROF_STEP_PHASE == (int)RVP_STEP_PHASE, "... and kinds of step marks");
 _Static_assert((int)RVPROF_PHASE_UPDATE == (int)RVP_STEP_PHASE_UPDATE, "... and phases");
 _Static_assert((int)RVPROF_ADAPTER_FAILED == (int)RVP_ADAPTER_FAILED, "... and states of adapters");
-
-static bool begins_character(char byte)
-{
-	return ((unsigned char)byte & 0xc0) != 0x80;
-}
-
-/* The last place at which the text, which is longer than that, may end. */
-static size_t cut(const char *text)
-{
-	size_t length = RVPROF_TEXT_BYTES;
-
-	rvp_lose(RVP_LOSS_TEXT_CUT, 1);
-	while (length > RVPROF_TEXT_BYTES - 4 && !begins_character(text[length]))
-		length--;
-	return length;
-}
-
-static struct rvp_text text_of(const char *text)
-{
-	size_t length = text ? strnlen(text, RVPROF_TEXT_BYTES + 1) : 0;
-
-	return (struct rvp_text){.bytes = text, .length = length > RVPROF_TEXT_BYTES ? cut(text) : length};
-}
 
 /* A call's stay in the library; `thread` NULL: there is nobody to tell, or it can't be told now. */
 struct stay {
@@ -106,19 +86,38 @@ static int active(void)
 	return atomic_load(&rvp_process.state) == RVP_READY;
 }
 
+/* `is_shared`: other threads' records may have to do with it, so it must not overtake them. What concerns this thread alone
+ * (scopes, operators, steps) is put in order by its place in the thread's stream. */
+static uint64_t mark_stamp(struct rvp_thread *thread, bool is_shared)
+{
+	uint64_t stamp;
+
+	if (thread->slot && atomic_load_explicit(&thread->slot->deferred_count, memory_order_relaxed))
+		return rvp_event_stamp(thread);
+	stamp = is_shared ? rvp_stamp() : rvp_stamp_unordered();
+	if (stamp < thread->last_stamp)
+		stamp = thread->last_stamp;
+	thread->last_stamp = stamp;
+	return stamp;
+}
+
+static bool is_of_any_thread(int kind)
+{
+	return kind == RVP_SCOPE_RANGE_BEGIN || kind == RVP_SCOPE_RANGE_END;
+}
+
 static void scope(int kind, int source, const char *category, const char *name, const char *args)
 {
 	struct stay stay = enter_for_blocks();
-	struct rvp_text texts[3];
+	struct rvp_told told[3] = {{.from = category}, {.from = name}, {.from = args}};
+	uint64_t stamp;
 
 	if (!stay.thread)
 		return;
-	texts[0] = text_of(category);
-	texts[1] = text_of(name);
-	texts[2] = text_of(args);
-	RVP_EMIT(stay.thread, SCOPE, texts[0].length + texts[1].length + texts[2].length,
-		 .stamp = rvp_event_stamp(stay.thread), .kind = kind, .source = (uint64_t)source,
-		 .category = texts[0], .name = texts[1], .args = texts[2]);
+	stamp = mark_stamp(stay.thread, is_of_any_thread(kind));
+	RVP_EMIT_TOLD(stay.thread, SCOPE_REF, told, 3, .stamp = stamp, .kind = (uint64_t)kind,
+		      .source = (uint64_t)source, .category = told[0].text, .name = told[1].text,
+		      .args = told[2].text);
 	leave(stay);
 }
 
@@ -171,15 +170,15 @@ static void range_end(int source, uint64_t id)
 static void tag(int source, const void *address, size_t bytes, const char *category, const char *name)
 {
 	struct stay stay = enter_for_blocks();
-	struct rvp_text texts[2];
+	struct rvp_told told[2] = {{.from = category}, {.from = name}};
+	uint64_t stamp;
 
 	if (!stay.thread)
 		return;
-	texts[0] = text_of(category);
-	texts[1] = text_of(name);
-	RVP_EMIT(stay.thread, TAG, texts[0].length + texts[1].length, .stamp = rvp_event_stamp(stay.thread),
-		 .address = (uint64_t)address, .bytes = bytes, .source = (uint64_t)source,
-		 .category = texts[0], .name = texts[1]);
+	stamp = mark_stamp(stay.thread, true);
+	RVP_EMIT_TOLD(stay.thread, TAG_REF, told, 2, .stamp = stamp, .address = (uint64_t)address,
+		      .bytes = bytes, .source = (uint64_t)source, .category = told[0].text,
+		      .name = told[1].text);
 	leave(stay);
 }
 
@@ -190,8 +189,8 @@ static void step(int source, int kind, int phase, uint64_t seq_len, uint64_t tok
 
 	if (!stay.thread)
 		return;
-	text = text_of(name);
-	RVP_EMIT(stay.thread, STEP, text.length, .stamp = rvp_event_stamp(stay.thread),
+	text = rvp_text_of(name);
+	RVP_EMIT(stay.thread, STEP, text.length, .stamp = mark_stamp(stay.thread, false),
 		 .kind = (uint64_t)kind, .source = (uint64_t)source, .phase = (uint64_t)phase,
 		 .seq_len = seq_len, .tokens = tokens, .name = text);
 	rvp_writes_mark(stay.thread, (uint64_t)source, (uint64_t)kind);
@@ -200,7 +199,7 @@ static void step(int source, int kind, int phase, uint64_t seq_len, uint64_t tok
 
 static void mark(struct rvp_thread *thread, uint64_t kind, uint64_t value, const char *label)
 {
-	struct rvp_text text = text_of(label);
+	struct rvp_text text = rvp_text_of(label);
 
 	RVP_EMIT(thread, MARK, text.length, .stamp = rvp_event_stamp(thread), .kind = kind, .value = value,
 		 .label = text);
@@ -248,9 +247,9 @@ static void adapter(int state, const char *name, const char *version, const char
 
 	if (!stay.thread)
 		return;
-	texts[0] = text_of(name);
-	texts[1] = text_of(version);
-	texts[2] = text_of(what);
+	texts[0] = rvp_text_of(name);
+	texts[1] = rvp_text_of(version);
+	texts[2] = rvp_text_of(what);
 	RVP_EMIT(stay.thread, ADAPTER, texts[0].length + texts[1].length + texts[2].length,
 		 .stamp = rvp_event_stamp(stay.thread), .state = (uint64_t)state, .name = texts[0],
 		 .version = texts[1], .what = texts[2]);

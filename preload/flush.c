@@ -121,7 +121,7 @@ void rvp_flush(struct rvp_thread *thread)
 		lose_chunk(thread, error);
 	else
 		rvp_slot_restart(slot);
-	thread->delta = (struct rvp_delta){0};
+	rvp_thread_begin_chunk(thread);
 	rvp_unblock_signals(mask);
 }
 

@@ -202,7 +202,7 @@ static void open_slot(struct rvp_thread *thread, struct rvp_slot *slot, uint32_t
 	atomic_store(&slot->word, rvp_word(1, 0));
 	atomic_store(&slot->owner, thread->tid);
 	thread->slot_number = number;
-	thread->delta = (struct rvp_delta){0};
+	rvp_thread_begin_chunk(thread);
 	thread->slot = slot;
 	if (!is_first)
 		rvp_local.counters = &slot->counters;

@@ -70,6 +70,15 @@ uint64_t rvp_stamp(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t rvp_stamp_unordered(void)
+{
+	if (__builtin_expect(rvp_process.clock == RVP_CLOCK_TSC &&
+				 !atomic_load_explicit(&frozen.is, memory_order_relaxed),
+			     1))
+		return rvp_machine_stamp_unordered();
+	return rvp_stamp();
+}
+
 void rvp_stamp_freeze(void)
 {
 	if (atomic_load(&frozen.is))

@@ -8,6 +8,10 @@
 /* Which clock is fit to stamp records on this machine; opens a file in /sys. */
 enum rvp_clock rvp_clock_choose(void);
 
+/* The same, cheaper, and not in order with loads and stores around it: for what no other thread's record is compared
+ * with. */
+uint64_t rvp_stamp_unordered(void);
+
 uint64_t rvp_monotonic_ns(void);
 
 /* No clock is read any more: see stamp.c. */

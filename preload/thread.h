@@ -43,6 +43,9 @@ struct rvp_aligned {
 	bool is_fast;
 };
 
+/* Where texts of marks stand in the open chunk (text_places.h). */
+enum { RVP_TEXT_PLACES_BITS = 10, RVP_TEXT_PLACES = 1 << RVP_TEXT_PLACES_BITS };
+
 struct rvp_thread {
 	struct rvp_slot *slot; /* NULL: this thread has counters only (nothing to record yet, or no buffer) */
 	uint32_t slot_number;
@@ -59,8 +62,16 @@ struct rvp_thread {
 	uint64_t cost_events;           /* since one was timed (cost.h) */
 	uint64_t frames[RVP_FRAMES_MAX]; /* scratch of the walk */
 	struct rvp_fills fills;
+	uint16_t text_places[RVP_TEXT_PLACES]; /* 0: none */
 	void *walker;                   /* the unwinder's own state for this thread */
 };
+
+/* What counts from the begin of a chunk counts anew. */
+static inline void rvp_thread_begin_chunk(struct rvp_thread *thread)
+{
+	thread->delta = (struct rvp_delta){0};
+	__builtin_memset(thread->text_places, 0, sizeof thread->text_places);
+}
 
 struct rvp_local {
 	struct rvp_thread *thread;

@@ -10,7 +10,7 @@
 
 struct rvp_decoder rvp_decoder_over(const void *payload, uint64_t length)
 {
-	return (struct rvp_decoder){.at = payload, .end = (const uint8_t *)payload + length};
+	return (struct rvp_decoder){.at = payload, .end = (const uint8_t *)payload + length, .begin = payload};
 }
 
 static bool get_number(struct rvp_decoder *decoder, uint64_t *value)
@@ -42,15 +42,43 @@ static bool get_difference(struct rvp_decoder *decoder, uint64_t *value, uint64_
 	return true;
 }
 
-static bool get_text(struct rvp_decoder *decoder, struct rvp_text *text)
+static bool get_bytes(struct rvp_decoder *decoder, uint64_t length, struct rvp_text *text)
 {
-	uint64_t length;
-
-	if (!get_number(decoder, &length) || length > (uint64_t)(decoder->end - decoder->at))
+	if (length > (uint64_t)(decoder->end - decoder->at))
 		return false;
 	*text = (struct rvp_text){.bytes = (const char *)decoder->at, .length = length};
 	decoder->at += length;
 	return true;
+}
+
+static bool get_text(struct rvp_decoder *decoder, struct rvp_text *text)
+{
+	uint64_t length;
+
+	return get_number(decoder, &length) && get_bytes(decoder, length, text);
+}
+
+/* The field that stands at `place`, wholly before `end`; it does not refer further. */
+static bool get_earlier_text(const uint8_t *begin, uint64_t place, const uint8_t *end, struct rvp_text *text)
+{
+	struct rvp_decoder there = {.at = begin + place, .end = end};
+	uint64_t number;
+
+	return place < (uint64_t)(end - begin) && get_number(&there, &number) && number & 1 &&
+	       get_bytes(&there, number >> 1, text);
+}
+
+static bool get_reference(struct rvp_decoder *decoder, struct rvp_text *text)
+{
+	const uint8_t *start = decoder->at;
+	uint64_t number;
+
+	if (!get_number(decoder, &number))
+		return false;
+	*text = (struct rvp_text){.bytes = (const char *)start};
+	if (number & 1)
+		return get_bytes(decoder, number >> 1, text);
+	return !number || get_earlier_text(decoder->begin, number >> 1, start, text);
 }
 
 static bool get_field(struct rvp_decoder *decoder, char kind, void *value)
@@ -62,6 +90,7 @@ static bool get_field(struct rvp_decoder *decoder, char kind, void *value)
 	case 'S': return get_difference(decoder, value, &decoder->delta.stack);
 	case 'P': return get_difference(decoder, value, &decoder->delta.python);
 	case 'X': return get_text(decoder, value);
+	case 'R': return get_reference(decoder, value);
 	}
 	return false;
 }
@@ -89,5 +118,6 @@ bool rvp_decode_next(struct rvp_decoder *decoder, struct rvp_record *record)
 	for (unsigned i = 0; i < schema->field_count; i++)
 		if (!get_field(decoder, schema->fields[i].kind, fields + schema->fields[i].offset))
 			return fail(decoder, start);
+	record->kind = rvp_kind_as_read(record->kind);
 	return true;
 }

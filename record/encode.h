@@ -43,12 +43,25 @@ static inline uint8_t *rvp_put_text(uint8_t *at, struct rvp_text text)
 	return at + length;
 }
 
+/* A text without bytes stands at its length in the payload; both 0: the empty text. */
+static inline uint8_t *rvp_put_reference(uint8_t *at, struct rvp_text text)
+{
+	uint64_t length = text.length < RVP_TEXT_MAX_BYTES ? text.length : RVP_TEXT_MAX_BYTES;
+
+	if (!text.bytes)
+		return rvp_put_number(at, text.length << 1);
+	at = rvp_put_number(at, length << 1 | 1);
+	memcpy(at, text.bytes, length);
+	return at + length;
+}
+
 #define RVP_PUT_U(name) at = rvp_put_number(at, record->name);
 #define RVP_PUT_T(name) at = rvp_put_difference(at, record->name, &delta->stamp);
 #define RVP_PUT_A(name) at = rvp_put_difference(at, record->name, &delta->address);
 #define RVP_PUT_S(name) at = rvp_put_difference(at, record->name, &delta->stack);
 #define RVP_PUT_P(name) at = rvp_put_difference(at, record->name, &delta->python);
 #define RVP_PUT_X(name) at = rvp_put_text(at, record->name);
+#define RVP_PUT_R(name) at = rvp_put_reference(at, record->name);
 #define RVP_PUT_FIELD(kind, name, what) RVP_PUT_##kind(name)
 
 #define RVP_RECORD(ID, number, name, what)                                                                   \

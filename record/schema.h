@@ -90,6 +90,7 @@ enum rvp_kind {
 #define RVP_STRUCT_S(name)                 uint64_t name;
 #define RVP_STRUCT_P(name)                 uint64_t name;
 #define RVP_STRUCT_X(name)                 struct rvp_text name;
+#define RVP_STRUCT_R(name)                 struct rvp_text name;
 #define RVP_STRUCT_FIELD(kind, name, what) RVP_STRUCT_##kind(name)
 
 /* `struct rvp_record_ALLOC` and so on, one a kind. */
@@ -115,7 +116,7 @@ struct rvp_delta {
 
 /* One row a field, for the decoder, dump and the documentation. */
 struct rvp_field {
-	char kind; /* U T A S P X */
+	char kind; /* U T A S P X R */
 	const char *name, *what;
 	uint16_t offset; /* in the struct */
 };
@@ -124,6 +125,12 @@ struct rvp_schema {
 	const struct rvp_field *fields;
 	unsigned field_count;
 };
+/* What the decoder hands a record of this kind out as. */
+static inline enum rvp_kind rvp_kind_as_read(enum rvp_kind kind)
+{
+	return kind == RVP_SCOPE_REF ? RVP_SCOPE : kind == RVP_TAG_REF ? RVP_TAG : kind;
+}
+
 /* Indexed by kind; `name` is NULL where there is no such kind. */
 extern const struct rvp_schema rvp_schemas[RVP_KIND_COUNT];
 

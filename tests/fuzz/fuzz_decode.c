@@ -26,7 +26,7 @@ static void check_texts(const struct rvp_record *record, const uint8_t *bytes, s
 	struct rvp_text text;
 
 	for (unsigned i = 0; i < schema->field_count; i++) {
-		if (schema->fields[i].kind != 'X')
+		if (schema->fields[i].kind != 'X' && schema->fields[i].kind != 'R')
 			continue;
 		memcpy(&text, fields + schema->fields[i].offset, sizeof text);
 		check_text(text, bytes, length);

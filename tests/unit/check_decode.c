@@ -19,7 +19,7 @@ static void fill(struct rvp_record *record, int kind, unsigned round)
 	for (unsigned i = 0; i < schema->field_count; i++) {
 		char *at = fields + schema->fields[i].offset;
 
-		if (schema->fields[i].kind == 'X')
+		if (schema->fields[i].kind == 'X' || schema->fields[i].kind == 'R')
 			*(struct rvp_text *)(void *)at = (struct rvp_text){"some text", (round + i) % 10};
 		else
 			*(uint64_t *)(void *)at = samples[(round + i) % SAMPLES];
@@ -39,12 +39,12 @@ static void compare(const struct rvp_record *left, const struct rvp_record *righ
 {
 	const struct rvp_schema *schema = &rvp_schemas[left->kind];
 
-	ck_assert_int_eq(left->kind, right->kind);
+	ck_assert_int_eq(rvp_kind_as_read(left->kind), right->kind);
 	for (unsigned i = 0; i < schema->field_count; i++) {
 		const char *a = (const char *)&left->ALLOC + schema->fields[i].offset;
 		const char *b = (const char *)&right->ALLOC + schema->fields[i].offset;
 
-		if (schema->fields[i].kind != 'X') {
+		if (schema->fields[i].kind != 'X' && schema->fields[i].kind != 'R') {
 			ck_assert_uint_eq(*(const uint64_t *)(const void *)a,
 					  *(const uint64_t *)(const void *)b);
 			continue;
@@ -87,6 +87,62 @@ START_TEST(every_kind_comes_back)
 				compare(&expected, &read);
 			}
 	ck_assert(!rvp_decode_next(&decoder, &read) && !decoder.broken);
+}
+END_TEST
+
+static struct rvp_text text_at(const uint8_t *place)
+{
+	return (struct rvp_text){NULL, (uint64_t)(place - room)};
+}
+
+/* A text is given by the place where a record before has it; once, twice, across kinds. */
+START_TEST(texts_that_stand_before)
+{
+	static const struct rvp_text layer = {"layers.0", 8}, weights = {"weights", 7};
+	struct rvp_delta delta = {0};
+	struct rvp_record_SCOPE_REF first = {.stamp = 1, .category = weights, .name = layer};
+	uint8_t *end = rvp_put_SCOPE_REF(room, &delta, &first);
+	struct rvp_record_TAG_REF second = {
+	    .stamp = 2, .address = 77, .category = text_at(end - 1 - 9 - 8), .name = text_at(end - 1 - 9)};
+	uint8_t *rest = rvp_put_TAG_REF(end, &delta, &second);
+	struct rvp_decoder decoder = rvp_decoder_over(room, (size_t)(rest - room));
+	struct rvp_record record;
+
+	ck_assert_int_le(rest - end, 9);
+	ck_assert(rvp_decode_next(&decoder, &record) && record.kind == RVP_SCOPE);
+	ck_assert_uint_eq(record.SCOPE.args.length, 0);
+	ck_assert(rvp_decode_next(&decoder, &record) && record.kind == RVP_TAG);
+	ck_assert_uint_eq(record.TAG.address, 77);
+	ck_assert_uint_eq(record.TAG.category.length, 7);
+	ck_assert_mem_eq(record.TAG.category.bytes, "weights", 7);
+	ck_assert_uint_eq(record.TAG.name.length, 8);
+	ck_assert_mem_eq(record.TAG.name.bytes, "layers.0", 8);
+}
+END_TEST
+
+/* A place that holds no text, one of the field itself, one behind it, and one whose text reaches into the field. */
+START_TEST(places_without_a_text)
+{
+	struct rvp_delta delta = {0};
+	struct rvp_record_SCOPE_REF first = {.stamp = 1, .name = {"layers.0", 8}};
+	size_t begin = (size_t)(rvp_put_SCOPE_REF(room, &delta, &first) - room);
+
+	for (size_t place = 1; place < 64; place++) {
+		struct rvp_delta before = delta;
+		struct rvp_record_SCOPE_REF bad = {.stamp = 2, .category = {NULL, place}};
+		struct rvp_decoder decoder =
+		    rvp_decoder_over(room, (size_t)(rvp_put_SCOPE_REF(room + begin, &before, &bad) - room));
+		struct rvp_record record;
+
+		ck_assert(rvp_decode_next(&decoder, &record));
+		if (!rvp_decode_next(&decoder, &record)) {
+			ck_assert(decoder.broken);
+			continue;
+		}
+		ck_assert_uint_lt(place, begin);
+		ck_assert((const uint8_t *)record.SCOPE.category.bytes + record.SCOPE.category.length <=
+			  room + begin + 4);
+	}
 }
 END_TEST
 
@@ -142,6 +198,8 @@ int main(void)
 
 	suite_add_tcase(suite, cases);
 	tcase_add_test(cases, every_kind_comes_back);
+	tcase_add_test(cases, texts_that_stand_before);
+	tcase_add_test(cases, places_without_a_text);
 	tcase_add_test(cases, cut_at_every_byte);
 	tcase_add_test(cases, what_is_no_record);
 	return run_suite(suite);
