@@ -54,16 +54,30 @@ static bool make_room(struct rvp_scope_stacks *stacks, uint32_t stream)
 	return true;
 }
 
-static void empty(struct rvp_scope_stack *stack)
+static void tell(const struct rvp_scope_stacks *stacks, const struct rvp_scope_stack *stack, uint32_t number,
+		 uint64_t ns, bool is_open)
 {
-	stack->depth = 0;
+	const struct rvp_scope_end end = {.ns = ns,
+					  .process = stack->process,
+					  .outer_count = number,
+					  .is_open = is_open,
+					  .is_crossed = number + 1 < stack->depth};
+
+	if (stacks->listener)
+		stacks->listener->ended(stacks->listener, &stack->scopes[number], &end);
+}
+
+static void empty(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, uint64_t ns)
+{
+	for (; stack->depth; stack->depth--)
+		tell(stacks, stack, stack->depth - 1, ns, true);
 	stack->beyond = 0;
 }
 
 void rvp_scope_stacks_empty(struct rvp_scope_stacks *stacks)
 {
 	for (size_t i = 0; i < stacks->count; i++)
-		empty(&stacks->stacks[i]);
+		empty(stacks, &stacks->stacks[i], stacks->run->end_ns);
 }
 
 /* The stack of the moment's thread; a new thread's is empty. NULL without memory. */
@@ -76,7 +90,7 @@ static struct rvp_scope_stack *stack_for(struct rvp_scope_stacks *stacks, const 
 	stack = &stacks->stacks[moment->stream];
 	if (stack->serial != moment->thread_serial || stack->process != moment->process) {
 		count_unbalanced(stacks, stack->process, stack->depth + stack->beyond);
-		empty(stack);
+		empty(stacks, stack, moment->ns);
 		stack->serial = moment->thread_serial;
 		stack->process = moment->process;
 	}
@@ -92,15 +106,17 @@ static uint32_t classifier_at(const struct rvp_scope_stack *stack, uint32_t numb
 
 static uint16_t purpose_of(struct rvp_scope_stacks *stacks, const struct rvp_record_SCOPE *record)
 {
-	if (!record->category.length)
+	if (!record->category.length || !stacks->purposes)
 		return RVP_PURPOSE_NONE;
 	return rvp_purpose_said(stacks->purposes, record->category.bytes, record->category.length,
 				&stacks->misnamed);
 }
 
 static bool push(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack,
-		 const struct rvp_record_SCOPE *record)
+		 const struct rvp_moment *moment)
 {
+	const struct rvp_record_SCOPE *record = &moment->record->SCOPE;
+
 	if (stack->depth == RVP_SCOPES_MAX) {
 		stack->beyond++;
 		return true;
@@ -117,6 +133,9 @@ static bool push(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack,
 	stack->scopes[stack->depth] = (struct rvp_scope){
 	    .name = record->name,
 	    .args = record->args,
+	    .category = record->category,
+	    .begin_ns = moment->ns,
+	    .tid = moment->tid,
 	    .purpose = purpose_of(stacks, record),
 	    .source = (uint8_t)record->source,
 	    .is_operator = record->kind == RVP_SCOPE_OPERATOR_BEGIN,
@@ -143,8 +162,9 @@ static bool is_same_speaker(const struct rvp_scope *scope, const struct rvp_reco
 						  memcmp(scope->args.bytes, end->args.bytes, length) == 0);
 }
 
-static void take_out(struct rvp_scope_stack *stack, uint32_t number)
+static void take_out(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, uint32_t number, uint64_t ns)
 {
+	tell(stacks, stack, number, ns, false);
 	memmove(&stack->scopes[number], &stack->scopes[number + 1],
 		(stack->depth - number - 1) * sizeof *stack->scopes);
 	stack->depth--;
@@ -164,9 +184,9 @@ static int64_t begin_of(const struct rvp_scope_stack *stack, const struct rvp_re
 	return -1;
 }
 
-static void end(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack,
-		const struct rvp_record_SCOPE *record)
+static void end(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, const struct rvp_moment *moment)
 {
+	const struct rvp_record_SCOPE *record = &moment->record->SCOPE;
 	int64_t begin;
 
 	if (stack->beyond) {
@@ -182,17 +202,17 @@ static void end(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack,
 	}
 	for (uint32_t number = stack->depth - 1; number > begin; number--)
 		if (is_same_speaker(&stack->scopes[number], record)) {
-			take_out(stack, number);
+			take_out(stacks, stack, number, moment->ns);
 			count_unbalanced(stacks, stack->process, 1);
 		}
-	take_out(stack, (uint32_t)begin);
+	take_out(stacks, stack, (uint32_t)begin, moment->ns);
 }
 
-static void forget_process(struct rvp_scope_stacks *stacks, uint32_t process)
+static void forget_process(struct rvp_scope_stacks *stacks, uint32_t process, uint64_t ns)
 {
 	for (size_t i = 0; i < stacks->count; i++)
 		if (stacks->stacks[i].process == process)
-			empty(&stacks->stacks[i]);
+			empty(stacks, &stacks->stacks[i], ns);
 }
 
 bool rvp_scope_stacks_see(struct rvp_scope_stacks *stacks, const struct rvp_event *event)
@@ -201,7 +221,7 @@ bool rvp_scope_stacks_see(struct rvp_scope_stacks *stacks, const struct rvp_even
 	struct rvp_scope_stack *stack;
 
 	if (event->kind == RVP_EVENT_BEGIN || event->kind == RVP_EVENT_END)
-		forget_process(stacks, moment->process);
+		forget_process(stacks, moment->process, moment->ns);
 	if (event->kind != RVP_EVENT_RECORD || moment->record->kind != RVP_SCOPE ||
 	    moment->record->SCOPE.kind > RVP_SCOPE_OPERATOR_END)
 		return true;
@@ -210,8 +230,8 @@ bool rvp_scope_stacks_see(struct rvp_scope_stacks *stacks, const struct rvp_even
 		return false;
 	if (moment->record->SCOPE.kind == RVP_SCOPE_BEGIN ||
 	    moment->record->SCOPE.kind == RVP_SCOPE_OPERATOR_BEGIN)
-		return push(stacks, stack, &moment->record->SCOPE);
-	end(stacks, stack, &moment->record->SCOPE);
+		return push(stacks, stack, moment);
+	end(stacks, stack, moment);
 	return true;
 }
 

@@ -22,7 +22,9 @@
 enum { RVP_SCOPES_MAX = 1024 };
 
 struct rvp_scope {
-	struct rvp_text name, args; /* live until the run is closed */
+	struct rvp_text name, args, category; /* live until the run is closed */
+	uint64_t begin_ns;
+	uint32_t tid;
 	uint16_t purpose;           /* RVP_PURPOSE_NONE: it classifies nothing */
 	uint8_t source;             /* enum rvp_source */
 	bool is_operator;
@@ -31,11 +33,27 @@ struct rvp_scope {
 				none */
 };
 
+/* How a scope went out of its thread's stack. */
+struct rvp_scope_end {
+	uint64_t ns;
+	uint32_t process;
+	uint32_t outer_count; /* how many stand outside of it */
+	bool is_open;         /* nobody ended it: its thread, its process or the run ended first */
+	bool is_crossed;      /* some that began inside go on */
+};
+
+/* Hears of each scope that goes out, inner ones first. */
+struct rvp_scope_listener {
+	void (*ended)(struct rvp_scope_listener *listener, const struct rvp_scope *scope,
+		      const struct rvp_scope_end *end);
+};
+
 struct rvp_scope_stack;
 
 struct rvp_scope_stacks {
 	const struct rvp_run *run;
-	struct rvp_purposes *purposes;
+	struct rvp_purposes *purposes;        /* NULL: no scope has a purpose */
+	struct rvp_scope_listener *listener;  /* NULL: nobody */
 	struct rvp_scope_stack *stacks; /* by stream */
 	size_t count;
 	uint64_t *unbalanced;         /* by process */
@@ -47,7 +65,7 @@ bool rvp_scope_stacks_open(struct rvp_scope_stacks *stacks, const struct rvp_run
 			   struct rvp_purposes *purposes);
 bool rvp_scope_stacks_see(struct rvp_scope_stacks *stacks, const struct rvp_event *event);
 
-/* Another pass begins: nothing is open, and nothing was left open. */
+/* Behind the last event, or before another pass: nothing is open, and nothing was left open. */
 void rvp_scope_stacks_empty(struct rvp_scope_stacks *stacks);
 
 /* The innermost scope with a purpose on the moment's thread; NULL: none. Until the next event. */

@@ -2,64 +2,24 @@
 /* write_trace.c: see write_trace.h. */
 #include "report/write_trace.h"
 
-#include "report/text_json.h"
+#include "report/trace_events.h"
+#include "report/trace_slices.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES_MAX = 8, TAIL_BYTES = 8192, EVENT_BYTES = 4096 };
+enum { FRAMES_MAX = 8 };
 static const uint64_t large_bytes = 1048576;
-
-static double us_since_start(const struct rvp_trace *trace, uint64_t ns)
-{
-	return ns > trace->run->begin_ns ? (double)(ns - trace->run->begin_ns) / 1e3 : 0;
-}
-
-__attribute__((format(printf, 2, 3))) static void put(struct rvp_trace *trace, const char *format, ...)
-{
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vfprintf(trace->out, format, arguments);
-	va_end(arguments);
-	trace->bytes += length > 0 ? (uint64_t)length : 0;
-}
-
-/* A text of at most 512 bytes, so that an event is bounded. */
-static void put_text(struct rvp_trace *trace, const char *text)
-{
-	char part[512];
-	size_t length = strnlen(text, sizeof part - 1);
-
-	memcpy(part, text, length);
-	part[length] = 0;
-	rvp_json_text(trace->out, part);
-	trace->bytes += 6 * length + 2;
-}
-
-/* Whether one more event fits; what does not is counted. */
-static bool begin_event(struct rvp_trace *trace, uint64_t ns)
-{
-	if (trace->cut_events || trace->bytes + EVENT_BYTES * 8 + TAIL_BYTES > trace->max_bytes) {
-		if (!trace->cut_events++)
-			trace->cut_ns = ns;
-		return false;
-	}
-	put(trace, trace->has_events ? ",\n" : "\n");
-	trace->has_events = true;
-	return true;
-}
 
 static void put_name(struct rvp_trace *trace, const char *what, uint32_t pid, uint32_t tid, const char *name)
 {
-	if (!begin_event(trace, trace->run->begin_ns))
+	if (!rvp_trace_begin_event(trace, trace->run->begin_ns))
 		return;
-	put(trace, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what, pid, tid);
-	put_text(trace, name);
-	put(trace, "}}");
+	rvp_trace_put(trace, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what,
+		      pid, tid);
+	rvp_trace_put_text(trace, name);
+	rvp_trace_put(trace, "}}");
 }
 
 static void put_names(struct rvp_trace *trace)
@@ -81,14 +41,16 @@ static void put_names(struct rvp_trace *trace)
 static void put_counters(struct rvp_trace *trace, const struct rvp_process *process,
 			 const struct rvp_row *row)
 {
-	double us = us_since_start(trace, row->ns);
+	double us = rvp_trace_us(trace, row->ns);
 
-	if (!begin_event(trace, row->ns))
+	if (!rvp_trace_begin_event(trace, row->ns))
 		return;
-	put(trace, "{\"ph\":\"C\",\"name\":\"live\",\"pid\":%u,\"ts\":%.3f,\"args\":{\"bytes\":%" PRIu64 "}}",
+	rvp_trace_put(
+	    trace, "{\"ph\":\"C\",\"name\":\"live\",\"pid\":%u,\"ts\":%.3f,\"args\":{\"bytes\":%" PRIu64 "}}",
 	    process->pid, us, row->live_bytes);
-	if (row->has_rss && begin_event(trace, row->ns))
-		put(trace,
+	if (row->has_rss && rvp_trace_begin_event(trace, row->ns))
+		rvp_trace_put(
+		    trace,
 		    "{\"ph\":\"C\",\"name\":\"rss\",\"pid\":%u,\"ts\":%.3f,\"args\":{\"bytes\":%" PRIu64 "}}",
 		    process->pid, us, row->rss_bytes);
 }
@@ -118,18 +80,19 @@ static void put_categories(struct rvp_trace *trace, const struct rvp_row *row)
 	const struct rvp_run *run = trace->run;
 	const char *comma = "";
 
-	if (run->root == RVP_NO_PROCESS || !begin_event(trace, row->ns))
+	if (run->root == RVP_NO_PROCESS || !rvp_trace_begin_event(trace, row->ns))
 		return;
-	put(trace, "{\"ph\":\"C\",\"name\":\"live by category\",\"pid\":%u,\"ts\":%.3f,\"args\":{",
-	    run->processes[run->root].pid, us_since_start(trace, row->ns));
+	rvp_trace_put(trace, "{\"ph\":\"C\",\"name\":\"live by category\",\"pid\":%u,\"ts\":%.3f,\"args\":{",
+		      run->processes[run->root].pid, rvp_trace_us(trace, row->ns));
 	for (int i = 0; i < RVP_CATEGORY_COUNT; i++) {
 		trace->has_category[i] |= i == RVP_CATEGORY_UNKNOWN || row->category_bytes[i] > 0;
 		if (rvp_category_is_resident(i) || !trace->has_category[i])
 			continue;
-		put(trace, "%s\"%s\":%" PRIu64, comma, rvp_category_names[i], row->category_bytes[i]);
+		rvp_trace_put(trace, "%s\"%s\":%" PRIu64, comma, rvp_category_names[i],
+			      row->category_bytes[i]);
 		comma = ",";
 	}
-	put(trace, "}}");
+	rvp_trace_put(trace, "}}");
 }
 
 static void see_categories(struct rvp_trace *trace, const struct rvp_event *event,
@@ -162,7 +125,7 @@ static void put_frame(struct rvp_trace *trace, const struct rvp_process *process
 		snprintf(text, sizeof text, "%.240s+0x%" PRIx64, base_name(module->path), pc - module->bias);
 	else
 		snprintf(text, sizeof text, "0x%" PRIx64, pc);
-	put_text(trace, text);
+	rvp_trace_put_text(trace, text);
 }
 
 static void put_stack(struct rvp_trace *trace, const struct rvp_process *process, const struct rvp_site *site,
@@ -170,12 +133,12 @@ static void put_stack(struct rvp_trace *trace, const struct rvp_process *process
 {
 	const struct rvp_node *node = rvp_node_at(process, site->stack);
 
-	put(trace, ",\"stack\":[");
+	rvp_trace_put(trace, ",\"stack\":[");
 	for (int i = 0; node && i < FRAMES_MAX; i++, node = rvp_node_at(process, node->parent)) {
-		put(trace, i ? "," : "");
+		rvp_trace_put(trace, i ? "," : "");
 		put_frame(trace, process, node, ns);
 	}
-	put(trace, "]");
+	rvp_trace_put(trace, "]");
 }
 
 static void put_python_stack(struct rvp_trace *trace, const struct rvp_process *process,
@@ -185,17 +148,17 @@ static void put_python_stack(struct rvp_trace *trace, const struct rvp_process *
 
 	if (!node)
 		return;
-	put(trace, ",\"python\":[");
+	rvp_trace_put(trace, ",\"python\":[");
 	for (int i = 0; node && i < FRAMES_MAX; i++, node = rvp_python_node_at(process, node->parent)) {
 		const struct rvp_code *code = rvp_code_at(process, node->code);
 		char text[400];
 
 		snprintf(text, sizeof text, "%.180s (%.180s:%u)", code ? code->name : "?",
 			 code ? code->file : "?", code ? code->first_line : 0);
-		put(trace, i ? "," : "");
-		put_text(trace, text);
+		rvp_trace_put(trace, i ? "," : "");
+		rvp_trace_put_text(trace, text);
 	}
-	put(trace, "]");
+	rvp_trace_put(trace, "]");
 }
 
 static void put_block(struct rvp_trace *trace, const struct rvp_event *event, const struct rvp_site *site)
@@ -203,18 +166,18 @@ static void put_block(struct rvp_trace *trace, const struct rvp_event *event, co
 	const struct rvp_moment *moment = event->moment;
 	const struct rvp_process *process = &trace->run->processes[moment->process];
 
-	if (!begin_event(trace, moment->ns))
+	if (!rvp_trace_begin_event(trace, moment->ns))
 		return;
-	put(trace,
-	    "{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"alloc\",\"name\":\"alloc %.1f "
-	    "MiB\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f",
-	    (double)event->block.bytes / (double)large_bytes, process->pid, moment->tid,
-	    us_since_start(trace, moment->ns));
-	put(trace, ",\"args\":{\"bytes\":%" PRIu64 ",\"address\":\"0x%" PRIx64 "\",\"site\":%u",
-	    event->block.bytes, event->block.address, event->block.split);
+	rvp_trace_put(trace,
+		      "{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"alloc\",\"name\":\"alloc %.1f "
+		      "MiB\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f",
+		      (double)event->block.bytes / (double)large_bytes, process->pid, moment->tid,
+		      rvp_trace_us(trace, moment->ns));
+	rvp_trace_put(trace, ",\"args\":{\"bytes\":%" PRIu64 ",\"address\":\"0x%" PRIx64 "\",\"site\":%u",
+		      event->block.bytes, event->block.address, event->block.split);
 	put_stack(trace, process, site, moment->ns);
 	put_python_stack(trace, process, site);
-	put(trace, "}}");
+	rvp_trace_put(trace, "}}");
 }
 
 static void put_mark(struct rvp_trace *trace, const struct rvp_moment *moment)
@@ -222,14 +185,15 @@ static void put_mark(struct rvp_trace *trace, const struct rvp_moment *moment)
 	const struct rvp_record_MARK *mark = &moment->record->MARK;
 	char label[256];
 
-	if (moment->process == RVP_NO_PROCESS || !begin_event(trace, moment->ns))
+	if (moment->process == RVP_NO_PROCESS || !rvp_trace_begin_event(trace, moment->ns))
 		return;
 	snprintf(label, sizeof label, "%.*s", mark->label.length < 255 ? (int)mark->label.length : 255,
 		 mark->label.length ? mark->label.bytes : "");
-	put(trace, "{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"mark\",\"name\":");
-	put_text(trace, label[0] ? label : "mark");
-	put(trace, ",\"pid\":%u,\"tid\":%u,\"ts\":%.3f}", trace->run->processes[moment->process].pid,
-	    moment->tid, us_since_start(trace, moment->ns));
+	rvp_trace_put(trace, "{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"mark\",\"name\":");
+	rvp_trace_put_text(trace, label[0] ? label : "mark");
+	rvp_trace_put(trace, ",\"pid\":%u,\"tid\":%u,\"ts\":%.3f}",
+		      trace->run->processes[moment->process].pid, moment->tid,
+		      rvp_trace_us(trace, moment->ns));
 }
 
 static void see(struct rvp_observer *observer, const struct rvp_event *event, const struct rvp_state *state)
@@ -242,6 +206,7 @@ static void see(struct rvp_observer *observer, const struct rvp_event *event, co
 		put_block(trace, event, &state->sites[event->block.split]);
 	if (event->kind == RVP_EVENT_RECORD && moment->record->kind == RVP_MARK)
 		put_mark(trace, moment);
+	rvp_trace_slices_see(trace->slices, event);
 	if (state->is_attributed && event->kind <= RVP_EVENT_RESTORED)
 		see_categories(trace, event, state);
 	if (moment->process != RVP_NO_PROCESS) {
@@ -252,13 +217,33 @@ static void see(struct rvp_observer *observer, const struct rvp_event *event, co
 		see_counters(trace, event, state, state->resident.last_watched);
 }
 
+static void free_all(struct rvp_trace *trace)
+{
+	free(trace->rows);
+	rvp_trace_slices_close(trace->slices);
+	trace->rows = NULL;
+	trace->slices = NULL;
+}
+
+static void finish(struct rvp_observer *observer, const struct rvp_state *state)
+{
+	struct rvp_trace *trace = (struct rvp_trace *)observer;
+
+	(void)state;
+	trace->cut_slices = rvp_trace_slices_finish(trace->slices);
+}
+
 bool rvp_trace_open(struct rvp_trace *trace, const struct rvp_run *run, FILE *out, uint64_t max_bytes)
 {
-	*trace = (struct rvp_trace){.observer.see = see, .run = run, .out = out, .max_bytes = max_bytes};
+	*trace =
+	    (struct rvp_trace){.observer = {see, finish}, .run = run, .out = out, .max_bytes = max_bytes};
 	trace->rows = calloc(run->process_count + 1, sizeof *trace->rows);
-	if (!trace->rows)
+	trace->slices = rvp_trace_slices_open(trace);
+	if (!trace->rows || !trace->slices) {
+		free_all(trace);
 		return false;
-	put(trace, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+	}
+	rvp_trace_put(trace, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
 	put_names(trace);
 	return true;
 }
@@ -269,19 +254,20 @@ static const char *const phase_names[RVP_STEP_PHASE_COUNT] = {
     "", "load", "warm-up", "prefill", "decode", "forward", "backward", "update",
 };
 
-/* Two slices of a thread that touch must not overlap once their ends are added up as doubles. */
-static uint64_t shortened(uint64_t ns, bool touches)
+/* Slices of a thread that touch, or end together, must not overlap once their times are added up as doubles:
+ * a step is a nanosecond shorter where another one follows, a phase two. */
+static uint64_t shortened(uint64_t ns, uint64_t by_ns)
 {
-	return touches && ns > 1 ? ns - 1 : ns;
+	return ns > by_ns ? ns - by_ns : 0;
 }
 
-static void put_slice(struct rvp_trace *trace, uint32_t process, uint32_t tid, uint64_t begin_ns, uint64_t ns,
-		      const char *category, const char *name)
+/* The slice, as those of scopes must nest with it. */
+static void put_fence(struct rvp_trace *trace, enum rvp_trace_fence kind, uint32_t process, uint32_t tid,
+		      uint64_t begin_ns, uint64_t ns, const char *name)
 {
-	put(trace, "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", category);
-	put_text(trace, *name ? name : category);
-	put(trace, ",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f", trace->run->processes[process].pid, tid,
-	    us_since_start(trace, begin_ns), (double)ns / 1e3);
+	rvp_trace_put_slice(trace, process, tid, begin_ns, ns, kind == RVP_TRACE_STEP ? "step" : "phase",
+			    name);
+	rvp_trace_slices_beside(trace->slices, kind, process, tid, begin_ns, begin_ns + ns);
 }
 
 static void put_step(struct rvp_trace *trace, const struct rvp_steps *steps, size_t number)
@@ -289,20 +275,20 @@ static void put_step(struct rvp_trace *trace, const struct rvp_steps *steps, siz
 	const struct rvp_step *step = &steps->steps[number];
 	bool touches = number + 1 < steps->count && steps->steps[number + 1].begin_ns == step->end_ns;
 
-	if (!begin_event(trace, step->begin_ns))
+	if (!rvp_trace_begin_event(trace, step->begin_ns))
 		return;
-	put_slice(trace, step->process, step->tid, step->begin_ns,
-		  shortened(step->end_ns - step->begin_ns, touches), "step", step->name);
-	put(trace, ",\"args\":{\"step\":%zu", number);
+	put_fence(trace, RVP_TRACE_STEP, step->process, step->tid, step->begin_ns,
+		  shortened(step->end_ns - step->begin_ns, touches ? 1 : 0), step->name);
+	rvp_trace_put(trace, ",\"args\":{\"step\":%zu", number);
 	if (step->phase)
-		put(trace, ",\"phase\":\"%s\"", phase_names[step->phase]);
+		rvp_trace_put(trace, ",\"phase\":\"%s\"", phase_names[step->phase]);
 	if (step->tokens)
-		put(trace, ",\"tokens\":%" PRIu64, step->tokens);
+		rvp_trace_put(trace, ",\"tokens\":%" PRIu64, step->tokens);
 	if (step->seq_len)
-		put(trace, ",\"seq_len\":%" PRIu64, step->seq_len);
+		rvp_trace_put(trace, ",\"seq_len\":%" PRIu64, step->seq_len);
 	if (step->is_open)
-		put(trace, ",\"open\":true");
-	put(trace, "}}");
+		rvp_trace_put(trace, ",\"open\":true");
+	rvp_trace_put(trace, "}}");
 }
 
 /* The load, and phases that are parts of a step; a step of one phase says it itself. */
@@ -315,11 +301,11 @@ static void put_phase(struct rvp_trace *trace, const struct rvp_steps *steps,
 
 	if (step && span->begin_ns == step->begin_ns && span->end_ns == step->end_ns)
 		return;
-	if (!begin_event(trace, span->begin_ns))
+	if (!rvp_trace_begin_event(trace, span->begin_ns))
 		return;
-	put_slice(trace, span->process, tid, span->begin_ns, shortened(span->end_ns - span->begin_ns, true),
-		  "phase", phase_names[span->phase]);
-	put(trace, "}");
+	put_fence(trace, RVP_TRACE_PHASE, span->process, tid, span->begin_ns,
+		  shortened(span->end_ns - span->begin_ns, 2), phase_names[span->phase]);
+	rvp_trace_put(trace, "}");
 }
 
 void rvp_trace_put_steps(struct rvp_trace *trace, const struct rvp_steps *steps)
@@ -330,28 +316,31 @@ void rvp_trace_put_steps(struct rvp_trace *trace, const struct rvp_steps *steps)
 		put_phase(trace, steps, &steps->spans[i]);
 }
 
-static void put_cut(struct rvp_trace *trace)
+static void put_cut(struct rvp_trace *trace, const char *what, uint64_t count, uint64_t ns)
 {
-	put(trace,
-	    "%s{\"ph\":\"i\",\"s\":\"g\",\"cat\":\"rvprof\",\"name\":\"trace is cut here: %" PRIu64
-	    " events did not fit\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f}",
-	    trace->has_events ? ",\n" : "\n", trace->cut_events,
-	    trace->run->process_count ? trace->run->processes[0].pid : 0,
-	    trace->run->process_count ? trace->run->processes[0].pid : 0,
-	    us_since_start(trace, trace->cut_ns));
+	uint32_t pid = trace->run->process_count ? trace->run->processes[0].pid : 0;
+
+	rvp_trace_put(trace,
+		      "%s{\"ph\":\"i\",\"s\":\"g\",\"cat\":\"rvprof\",\"name\":\"trace is cut here: %" PRIu64
+		      " %s did not fit\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f}",
+		      trace->has_events ? ",\n" : "\n", count, what, pid, pid, rvp_trace_us(trace, ns));
+	trace->has_events = true;
 }
 
 void rvp_trace_close(struct rvp_trace *trace)
 {
 	if (trace->cut_events)
-		put_cut(trace);
-	put(trace, "\n],\"metadata\":{\"producer\":\"rvprof\",\"run_id\":");
-	put_text(trace, trace->run->id);
-	put(trace, ",\"command\":");
-	put_text(trace, trace->run->name);
-	put(trace,
-	    ",\"start_unix_us\":%" PRIu64 ",\"start_unix_ns\":\"%" PRIu64 "\",\"cut_events\":%" PRIu64 "}}\n",
-	    trace->run->begin_ns / 1000, trace->run->begin_ns, trace->cut_events);
-	free(trace->rows);
-	trace->rows = NULL;
+		put_cut(trace, "events", trace->cut_events, trace->cut_ns);
+	if (trace->cut_slices)
+		put_cut(trace, "scopes, operators and ranges", trace->cut_slices, trace->run->begin_ns);
+	rvp_trace_put(trace, "\n],\"metadata\":{\"producer\":\"rvprof\",\"run_id\":");
+	rvp_trace_put_text(trace, trace->run->id);
+	rvp_trace_put(trace, ",\"command\":");
+	rvp_trace_put_text(trace, trace->run->name);
+	rvp_trace_put(trace,
+		      ",\"start_unix_us\":%" PRIu64 ",\"start_unix_ns\":\"%" PRIu64
+		      "\",\"cut_events\":%" PRIu64 ",\"cut_slices\":%" PRIu64 "}}\n",
+		      trace->run->begin_ns / 1000, trace->run->begin_ns, trace->cut_events,
+		      trace->cut_slices);
+	free_all(trace);
 }

@@ -2,9 +2,10 @@
 /* write_trace.h: trace.json while a pass goes on: Chrome's trace format, as Perfetto and chrome://tracing
  * read it.
  *
- * Counters of live bytes and RSS a process and of live bytes by category, allocations of 1 MiB and more as instants with their call path,
- * marks, steps and phases, and names of processes and threads. Times are microseconds since metadata.start_unix_us. Invariant
- * (W1): the file is complete JSON whatever happens; what did not fit under the cap is counted in it.
+ * Counters of live bytes and RSS a process and of live bytes by category, allocations of 1 MiB and more as
+ * instants with their call path, marks, steps and phases, scopes, operators and ranges (trace_slices.h), and
+ * names of processes and threads. Times are microseconds since metadata.start_unix_us. Invariant (W1): the
+ * file is complete JSON whatever happens; what did not fit under the cap is counted in it.
  */
 #ifndef RVP_REPORT_WRITE_TRACE_H
 #define RVP_REPORT_WRITE_TRACE_H
@@ -14,14 +15,17 @@
 
 #include <stdio.h>
 
+struct rvp_trace_slices;
+
 struct rvp_trace {
 	struct rvp_observer observer;
 	const struct rvp_run *run;
 	FILE *out;
-	struct rvp_rows *rows; /* by process */
-	struct rvp_rows categories; /* of the tree */
+	struct rvp_rows *rows;                 /* by process */
+	struct rvp_rows categories;            /* of the tree */
 	bool has_category[RVP_CATEGORY_COUNT]; /* once seen, a category stays in the counter */
-	uint64_t bytes, max_bytes, cut_events, cut_ns;
+	struct rvp_trace_slices *slices;
+	uint64_t bytes, max_bytes, cut_events, cut_ns, cut_slices;
 	bool has_events;
 };
 

@@ -6,8 +6,8 @@
  *
  * Rules: complete JSON, valid UTF-8, begins {"...; no surrogate escapes, no raw control characters, no NaN;
  * ph is one of those that Perfetto takes; ts, dur numbers and not negative; pid, tid unsigned 32 bit; C has
- * args with numbers and a name; i has a scope; M names a process or a thread; X nests on its thread; numbers
- * that JavaScript holds.
+ * args with numbers and a name; i has a scope; M names a process or a thread; X nests on its thread; each b
+ * has its e behind it, and the other way round; numbers that JavaScript holds.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -190,6 +190,38 @@ static void check_nesting(void)
 	free(open);
 }
 
+/* The open pair, if any: pairs stand one behind the other in what we write, so at most one is. */
+struct pair {
+	json_t *begin;
+	size_t count;
+};
+static struct pair pair;
+
+static bool has_same(json_t *left, json_t *right, const char *key)
+{
+	return json_equal(json_object_get(left, key), json_object_get(right, key));
+}
+
+static void check_pair(json_t *event, size_t index, char ph)
+{
+	name_of(event, index);
+	if (!json_is_string(json_object_get(event, "id")) || !json_is_string(json_object_get(event, "cat")))
+		breach(index, "half of a pair without id and cat");
+	if (ph == 'b') {
+		if (pair.begin)
+			breach(index, "a pair in a pair");
+		pair.begin = event;
+		return;
+	}
+	if (!pair.begin || !has_same(pair.begin, event, "id") || !has_same(pair.begin, event, "cat") ||
+	    !has_same(pair.begin, event, "pid") || !has_same(pair.begin, event, "name"))
+		breach(index, "an end without its begin");
+	if (number(event, index, "ts", true) < number(pair.begin, index, "ts", true))
+		breach(index, "a pair ends before it begins");
+	pair.begin = NULL;
+	pair.count++;
+}
+
 static void check_event(json_t *event, size_t index)
 {
 	const char *ph = json_string_value(json_object_get(event, "ph"));
@@ -205,6 +237,8 @@ static void check_event(json_t *event, size_t index)
 	case 'i': check_instant(event, index); break;
 	case 'M': check_metadata(event, index); break;
 	case 'X': add_slice(event, index); break;
+	case 'b':
+	case 'e': check_pair(event, index, *ph); break;
 	default: name_of(event, index); break;
 	}
 }
@@ -235,8 +269,11 @@ int main(int argc, char **argv)
 	if (metadata && !json_is_object(metadata))
 		breach(0, "metadata is no object");
 	json_array_foreach(events, index, event) check_event(event, index);
+	if (pair.begin)
+		breach(index, "a begin without its end");
 	check_nesting();
-	printf("%zu events, %zu slices, %zu bytes\n", json_array_size(events), slice_count, length);
+	printf("%zu events, %zu slices, %zu pairs, %zu bytes\n", json_array_size(events), slice_count, pair.count,
+	       length);
 	json_decref(trace);
 	free(slices);
 	free(text);

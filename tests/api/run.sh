@@ -39,6 +39,9 @@ category() { # folder, category, bytes, evidence or nothing
 	[ "${most:-0}" -ge "$3" ] && [ "$most" -le $(($3 + 1024)) ] && echo "$row" | grep -q "\"$4\|^[^\"]*$4" && return
 	echo "    $1: $2 is not $3 bytes by $4: $row" && false
 }
+in_trace() { # folder, expression
+	grep -q "$2" "$1/trace.json" || { echo "    not in the trace: $2" && false; }
+}
 lost() { # folder, reason, count
 	grep -q "\"$2\": $3\>" "$1/summary.json" || { echo "    not lost by $2: $3" && false; }
 }
@@ -71,6 +74,8 @@ c)
 	check 'optimizer by the scope of a child' category run optimizer 256000 scope
 	check 'a figure of the program' grep -q '"accuracy": 0.99,' run/summary.json
 	check 'one of its child' grep -q '"child": 2.5' run/summary.json
+	check 'its scopes and operators are in the trace' in_trace run '"ph":"X","cat":"scope","name":"w","pid":[0-9]*,"tid":[0-9]*,"ts":[0-9.]*,"dur":[0-9.]*,"args":{"category":"weights"}'
+	check 'with their args' in_trace run '"cat":"operator","name":"matmul",.*"args":{"category":"temp","args":"T<2x3xf32>"}'
 	check 'three steps' [ "$(wc -l <run/latency.csv)" = 4 ]
 	;;
 c++)
@@ -125,6 +130,8 @@ nvtx | nvtx-real)
 	check 'pop' has run 2 'scope kind=1 source=1 category="" name="" args=""'
 	check 'start' has run 1 'scope kind=4 source=1 category="" name="first" args="1"'
 	check 'end' has run 1 'scope kind=5 source=1 category="" name="" args="1"'
+	check 'push is a slice' in_trace run '"ph":"X","cat":"scope","name":"a registered name",.*"args":{"domain":"my.domain/attention"}'
+	check 'start and end are a pair' [ "$(grep -c '"cat":"range","id":"0x[0-9a-f]*","name":"first"' run/trace.json)" = 2 ]
 	check 'a mark' has run 1 'mark kind=0 value=0 label="a mark"'
 	NVTX_INJECTION64_PATH=$programs/nvtx_tool.so "$client" >without 2>/dev/null
 	NVTX_INJECTION64_PATH=$programs/nvtx_tool.so recorded two "$client" >with 2>/dev/null

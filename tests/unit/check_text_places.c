@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* check_text_places.c: what is told of texts by their place in the chunk is read back as it was said, whatever buffer
- * it came from; each chunk alone. */
+/* check_text_places.c: what is told of texts by their place in the chunk is read back as it was said,
+ * whatever buffer it came from; each chunk alone. */
 #include "preload/text_places.h"
 #include "preload/own.h"
 #include "record/decode.h"
@@ -41,9 +41,10 @@ static void collect(struct rvp_thread *thread)
 
 	for (unsigned i = 0; i < said_count; i++) {
 		if (!rvp_decode_next(&decoder, &record) || record.kind != RVP_SCOPE ||
-		    !is_same(record.SCOPE.category, "kv_cache") || !is_same(record.SCOPE.name, said[i].name) ||
-		    !is_same(record.SCOPE.args, said[i].args))
-			ck_abort_msg("record %u of chunk %u is not %s, %s", i, flush_count, said[i].name, said[i].args);
+		    !is_same(record.SCOPE.category, "kv_cache") ||
+		    !is_same(record.SCOPE.name, said[i].name) || !is_same(record.SCOPE.args, said[i].args))
+			ck_abort_msg("record %u of chunk %u is not %s, %s", i, flush_count, said[i].name,
+				     said[i].args);
 	}
 	ck_assert(!rvp_decode_next(&decoder, &record) && !decoder.broken);
 	said_count = 0;
@@ -81,8 +82,8 @@ static uint32_t tell(struct rvp_thread *thread, const char *name, const char *ar
 {
 	struct rvp_told told[3] = {{.from = "kv_cache"}, {.from = name}, {.from = args}};
 	uint32_t before = rvp_slot_length(thread->slot);
-	bool is_told = RVP_EMIT_TOLD(thread, SCOPE_REF, told, 3, .category = told[0].text, .name = told[1].text,
-				     .args = told[2].text);
+	bool is_told = RVP_EMIT_TOLD(thread, SCOPE_REF, told, 3, .category = told[0].text,
+				     .name = told[1].text, .args = told[2].text);
 
 	if (!is_told || said_count + 1 == SAID_MAX)
 		ck_abort();
@@ -158,7 +159,8 @@ START_TEST(a_chunk_ends_between_texts)
 
 		tell(thread, "before", "also before");
 		flushes = flush_count;
-		while (flush_count == flushes && rvp_slot_payload(thread->slot) + rvp_slot_length(thread->slot) < end)
+		while (flush_count == flushes &&
+		       rvp_slot_payload(thread->slot) + rvp_slot_length(thread->slot) < end)
 			tell(thread, "before", "also before");
 		tell(thread, "before", "a text of forty bytes or so, not told yet");
 		tell(thread, "before", "also before");

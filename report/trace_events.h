@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* trace_events.h: how one event is put into trace.json; for write_trace.c and trace_slices.c alone.
+ *
+ *     if (!rvp_trace_begin_event(trace, ns)) return;      counted, the cap is met
+ *     rvp_trace_put(trace, "{...");                       at most 8 texts an event
+ */
+#ifndef RVP_REPORT_TRACE_EVENTS_H
+#define RVP_REPORT_TRACE_EVENTS_H
+
+#include "report/write_trace.h"
+
+double rvp_trace_us(const struct rvp_trace *trace, uint64_t ns);
+void rvp_trace_put(struct rvp_trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A text of at most 512 bytes, so that an event is bounded. */
+void rvp_trace_put_text(struct rvp_trace *trace, const char *text);
+
+/* Whether one more event fits; what does not is counted. */
+bool rvp_trace_begin_event(struct rvp_trace *trace, uint64_t ns);
+
+/* A slice up to its "dur", without the closing brace. */
+void rvp_trace_put_slice(struct rvp_trace *trace, uint32_t process, uint32_t tid, uint64_t begin_ns,
+			 uint64_t ns, const char *category, const char *name);
+
+#endif
