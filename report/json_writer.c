@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 enum { LINES_TO_DEPTH = 2 };
 
@@ -71,6 +72,26 @@ void rvp_json_figure(struct rvp_json *json, const char *key, double value)
 {
 	begin_item(json, key);
 	fprintf(json->out, "%.12g", isfinite(value) ? value : 0);
+}
+
+const char *rvp_json_double_text(double value, char text[RVP_JSON_DOUBLE_BYTES])
+{
+	if (!isfinite(value))
+		value = 0;
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, RVP_JSON_DOUBLE_BYTES, "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	return text;
+}
+
+void rvp_json_double(struct rvp_json *json, const char *key, double value)
+{
+	char text[RVP_JSON_DOUBLE_BYTES];
+
+	begin_item(json, key);
+	fputs(rvp_json_double_text(value, text), json->out);
 }
 
 void rvp_json_bool(struct rvp_json *json, const char *key, bool value)

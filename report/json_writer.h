@@ -24,6 +24,10 @@ void rvp_json_signed(struct rvp_json *json, const char *key, int64_t value);
 void rvp_json_decimal(struct rvp_json *json, const char *key, double value, int decimals);
 /* To 12 digits, whatever its size. */
 void rvp_json_figure(struct rvp_json *json, const char *key, double value);
+/* The shortest digits that read back as the same number, without an exponent below 1e15; not a finite one: 0. */
+enum { RVP_JSON_DOUBLE_BYTES = 32 };
+void rvp_json_double(struct rvp_json *json, const char *key, double value);
+const char *rvp_json_double_text(double value, char text[RVP_JSON_DOUBLE_BYTES]);
 void rvp_json_bool(struct rvp_json *json, const char *key, bool value);
 void rvp_json_string(struct rvp_json *json, const char *key, const char *value);
 

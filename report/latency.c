@@ -24,14 +24,15 @@ static uint64_t at_rank(const uint64_t *sorted, size_t count, unsigned percent)
 struct rvp_latency rvp_latency_of(uint64_t *times_us, size_t count)
 {
 	struct rvp_latency latency = {.count = count};
-	double sum = 0, squares = 0;
+	unsigned __int128 sum = 0;
+	double squares = 0;
 
 	if (!count)
 		return latency;
 	qsort(times_us, count, sizeof *times_us, compare);
 	for (size_t i = 0; i < count; i++)
-		sum += (double)times_us[i];
-	latency.mean_us = sum / (double)count;
+		sum += times_us[i];
+	latency.mean_us = (double)sum / (double)count;
 	for (size_t i = 0; i < count; i++)
 		squares += ((double)times_us[i] - latency.mean_us) * ((double)times_us[i] - latency.mean_us);
 	latency.std_us = sqrt(squares / (double)count);

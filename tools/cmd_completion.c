@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define STATS_WORDS "latency power memory"
+
 struct command_row {
 	const char *name, *help;
 };
@@ -76,7 +78,7 @@ static void print_bash_valued(void)
 			printf("|--%s", options[i].name);
 }
 
-/* Behind `report` a word that begins with a dash. */
+/* Behind `report` a word that begins with a dash; behind `stats` what of. */
 static void print_bash_report(void)
 {
 	fputs("\tif [ \"${COMP_WORDS[1]}\" = report ] && [ $COMP_CWORD -gt 1 ] && [[ $word == -* ]]; then\n"
@@ -84,7 +86,9 @@ static void print_bash_report(void)
 	      stdout);
 	for (const struct option *option = rvp_report_options; option->name; option++)
 		printf("--%s ", option->name);
-	puts("' -- \"$word\")); return\n\tfi");
+	puts("' -- \"$word\")); return\n\tfi\n"
+	     "\tif [ \"${COMP_WORDS[1]}\" = stats ] && [ $COMP_CWORD -eq 2 ]; then\n"
+	     "\t\tCOMPREPLY=($(compgen -W '" STATS_WORDS "' -- \"$word\")); return\n\tfi");
 }
 
 static void print_bash(void)
@@ -144,6 +148,22 @@ static void print_zsh_option(const struct option_row *option)
 	puts("' \\");
 }
 
+static bool has_zsh_function(const char *command)
+{
+	return !strcmp(command, "run") || !strcmp(command, "report") || !strcmp(command, "stats");
+}
+
+/* What `rvprof report` takes; its values are moments, call paths and numbers, which no shell knows. */
+static void print_zsh_report(void)
+{
+	puts("_rvprof_report() {\n\t_arguments -S \\");
+	for (const struct option *option = rvp_report_options; option->name; option++)
+		printf("\t'--%s%s' \\\n", option->name,
+		       !strcmp(option->name, "rules") ? ":FILE:_files" : option->has_arg ? ":value:" : "");
+	puts("\t'*:run folder:_files -/'\n}\n"
+	     "_rvprof_stats() {\n\t_arguments -S --json --help '1:what:(" STATS_WORDS ")' '2:file:_files'\n}");
+}
+
 static void print_zsh(void)
 {
 	puts("#compdef rvprof\n"
@@ -152,8 +172,9 @@ static void print_zsh(void)
 	for (int i = 0; i < OPTION_COUNT; i++)
 		if (options[i].since)
 			print_zsh_option(&options[i]);
-	puts("\t'(-):program:_command_names -e' '*::arguments:_normal'\n}\n"
-	     "_rvprof() {\n\tlocal -a commands\n\tcommands=(");
+	puts("\t'(-):program:_command_names -e' '*::arguments:_normal'\n}");
+	print_zsh_report();
+	puts("_rvprof() {\n\tlocal -a commands\n\tcommands=(");
 	for (int i = 0; i < COMMAND_COUNT; i++) {
 		printf("\t\t'%s:", commands[i].name);
 		print_quoted(commands[i].help, true);
@@ -162,10 +183,11 @@ static void print_zsh(void)
 	puts("\t)\n"
 	     "\tif (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
 	     "\t\t_describe command commands\n\t\t_command_names -e\n\t\treturn\n\tfi\n"
-	     "\tcase $words[2] in\n\trun) shift words; (( CURRENT-- )); _rvprof_run ;;");
-	for (int i = 0; i < COMMAND_COUNT; i++)
-		if (strcmp(commands[i].name, "run"))
-			printf("%s%s", i == 1 ? "\t" : "|", commands[i].name);
+	     "\tcase $words[2] in\n\trun) shift words; (( CURRENT-- )); _rvprof_run ;;\n"
+	     "\t(report|stats)) local command=$words[2]; shift words; (( CURRENT-- )); _rvprof_$command ;;");
+	for (int i = 0, count = 0; i < COMMAND_COUNT; i++)
+		if (!has_zsh_function(commands[i].name))
+			printf("%s%s", count++ ? "|" : "\t", commands[i].name);
 	puts(") _files ;;\n\t*) _rvprof_run ;;\n\tesac\n}\n_rvprof \"$@\"");
 }
 
@@ -195,6 +217,8 @@ static void print_fish(void)
 	for (const struct option *option = rvp_report_options; option->name; option++)
 		printf("complete -c rvprof -n '__fish_seen_subcommand_from report' -l %s%s\n", option->name,
 		       option->has_arg ? " -r" : "");
+	puts("complete -c rvprof -n '__fish_seen_subcommand_from stats' -a '" STATS_WORDS "'\n"
+	     "complete -c rvprof -n '__fish_seen_subcommand_from stats' -l json");
 	puts("complete -c rvprof -n '__fish_seen_subcommand_from run' -x -a '(__fish_complete_subcommand)'");
 }
 

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_stats.c: `rvprof stats latency|power|memory FILE|- [--json]`: what the rows of a CSV file come to, by
+ * the definitions of docs/metrics.md. The file may be another program's with the same columns. */
+#include "report/csv_rows.h"
+#include "report/energy.h"
+#include "report/grow.h"
+#include "report/json_writer.h"
+#include "report/latency.h"
+#include "tools/commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: rvprof stats latency|power|memory FILE|- [--json]\n"
+    "What the rows of a CSV file come to; '-' is standard input.\n"
+    "  latency  of latency.csv: n, percentiles by nearest rank, mean, standard deviation\n"
+    "  power    of power.csv: joules by the trapezoid rule, mean and peak watts\n"
+    "  memory   of memory.csv: highest and mean RSS, sums of its kv_cache and activation columns\n"
+    "  --json   one JSON object\n"
+    "  --help   this\n";
+
+/* One figure a line, or one JSON object: a row is told the same way in both. */
+struct answer {
+	struct rvp_json json;
+	bool is_json;
+};
+
+static void open_answer(struct answer *answer)
+{
+	answer->json.out = stdout;
+	if (answer->is_json)
+		rvp_json_open(&answer->json, NULL, '{');
+}
+
+static void close_answer(struct answer *answer)
+{
+	if (answer->is_json) {
+		rvp_json_close(&answer->json, '}');
+		fputc('\n', stdout);
+	}
+}
+
+static void tell_whole(struct answer *answer, const char *key, uint64_t value)
+{
+	if (answer->is_json)
+		rvp_json_number(&answer->json, key, value);
+	else
+		printf("%-16s %" PRIu64 "\n", key, value);
+}
+
+static void tell_double(struct answer *answer, const char *key, double value)
+{
+	char text[RVP_JSON_DOUBLE_BYTES];
+
+	if (answer->is_json)
+		rvp_json_double(&answer->json, key, value);
+	else
+		printf("%-16s %s\n", key, rvp_json_double_text(value, text));
+}
+
+/* ---- latency ---- */
+
+static struct rvp_status read_times(struct rvp_csv_rows *rows, uint64_t **times_us, size_t *count)
+{
+	struct rvp_status status;
+	size_t room = 0;
+	bool has_row;
+
+	while (!rvp_failed(status = rvp_csv_rows_next(rows, &has_row)) && has_row) {
+		if (!*rows->fields[0])
+			continue;
+		if (!rvp_grow((void **)times_us, &room, *count + 1, sizeof **times_us))
+			return rvp_fail("read", rows->path, ENOMEM);
+		status = rvp_csv_whole(rows, 0, &(*times_us)[*count]);
+		if (rvp_failed(status))
+			return status;
+		(*count)++;
+	}
+	return status;
+}
+
+static struct rvp_status tell_latency(struct rvp_csv_rows *rows, struct answer *answer)
+{
+	uint64_t *times_us = NULL;
+	size_t count = 0;
+	struct rvp_status status = read_times(rows, &times_us, &count);
+	struct rvp_latency latency = rvp_latency_of(times_us, rvp_failed(status) ? 0 : count);
+
+	free(times_us);
+	if (rvp_failed(status))
+		return status;
+	open_answer(answer);
+	tell_whole(answer, "n", latency.count);
+	tell_whole(answer, "p50_us", latency.p50_us);
+	tell_whole(answer, "p95_us", latency.p95_us);
+	tell_whole(answer, "p99_us", latency.p99_us);
+	tell_double(answer, "mean_us", latency.mean_us);
+	tell_double(answer, "std_us", latency.std_us);
+	close_answer(answer);
+	return RVP_OK;
+}
+
+/* ---- power ---- */
+
+static struct rvp_status add_sample(const struct rvp_csv_rows *rows, struct rvp_energy *energy)
+{
+	struct rvp_status status;
+	uint64_t us = 0;
+	double watts = 0;
+
+	if (!*rows->fields[1])
+		return RVP_OK;
+	status = rvp_csv_whole(rows, 0, &us);
+	if (!rvp_failed(status))
+		status = rvp_csv_decimal(rows, 1, &watts);
+	if (!rvp_failed(status))
+		rvp_energy_add(energy, us, watts);
+	return status;
+}
+
+static struct rvp_status tell_power(struct rvp_csv_rows *rows, struct answer *answer)
+{
+	struct rvp_energy energy = {0};
+	struct rvp_status status;
+	bool has_row;
+
+	while (!rvp_failed(status = rvp_csv_rows_next(rows, &has_row)) && has_row)
+		if (rvp_failed(status = add_sample(rows, &energy)))
+			break;
+	if (rvp_failed(status))
+		return status;
+	open_answer(answer);
+	if (answer->is_json)
+		rvp_json_string(&answer->json, "source", rows->path);
+	tell_double(answer, "total_joules", energy.total_joules);
+	tell_double(answer, "mean_watts", rvp_energy_mean_watts(&energy));
+	tell_double(answer, "peak_watts", energy.peak_watts);
+	tell_double(answer, "duration_s", rvp_energy_duration_s(&energy));
+	tell_whole(answer, "samples", energy.sample_count);
+	close_answer(answer);
+	return RVP_OK;
+}
+
+/* ---- memory ---- */
+
+enum { RSS, KV_CACHE, ACTIVATION, MEMORY_COLUMNS };
+
+struct memory {
+	unsigned __int128 sum[MEMORY_COLUMNS];
+	uint64_t measured[MEMORY_COLUMNS];
+	uint64_t peak_rss, row_count;
+};
+
+static struct rvp_status add_row(const struct rvp_csv_rows *rows, struct memory *memory)
+{
+	memory->row_count++;
+	for (unsigned i = 0; i < MEMORY_COLUMNS; i++) {
+		struct rvp_status status;
+		uint64_t value;
+
+		if (!*rows->fields[i])
+			continue;
+		status = rvp_csv_whole(rows, i, &value);
+		if (rvp_failed(status))
+			return status;
+		memory->sum[i] += value;
+		memory->measured[i]++;
+		if (i == RSS && value > memory->peak_rss)
+			memory->peak_rss = value;
+	}
+	return RVP_OK;
+}
+
+/* 0 of no rows, absent where there are rows and none has the figure. */
+static bool is_told(const struct memory *memory, int column)
+{
+	return memory->measured[column] || !memory->row_count;
+}
+
+static void tell_sums(const struct memory *memory, struct answer *answer)
+{
+	uint64_t rows = memory->measured[RSS] ? memory->measured[RSS] : 1;
+
+	open_answer(answer);
+	if (is_told(memory, RSS)) {
+		tell_whole(answer, "peak_rss", memory->peak_rss);
+		tell_whole(answer, "mean_rss", (uint64_t)(memory->sum[RSS] / rows));
+	}
+	if (is_told(memory, KV_CACHE))
+		tell_whole(answer, "kv_cache_total", (uint64_t)memory->sum[KV_CACHE]);
+	if (is_told(memory, ACTIVATION))
+		tell_whole(answer, "activation_total", (uint64_t)memory->sum[ACTIVATION]);
+	tell_whole(answer, "n", memory->row_count);
+	close_answer(answer);
+}
+
+static struct rvp_status tell_memory(struct rvp_csv_rows *rows, struct answer *answer)
+{
+	struct memory memory = {0};
+	struct rvp_status status;
+	bool has_row;
+
+	while (!rvp_failed(status = rvp_csv_rows_next(rows, &has_row)) && has_row)
+		if (rvp_failed(status = add_row(rows, &memory)))
+			break;
+	if (rvp_failed(status))
+		return status;
+	if (memory.sum[KV_CACHE] > UINT64_MAX || memory.sum[ACTIVATION] > UINT64_MAX)
+		return rvp_fail_with("sum up", rows->path, "a column's sum is beyond 64 bits");
+	tell_sums(&memory, answer);
+	return RVP_OK;
+}
+
+static const struct kind {
+	const char *name;
+	const char *columns[RVP_CSV_COLUMNS_MAX];
+	struct rvp_status (*tell)(struct rvp_csv_rows *rows, struct answer *answer);
+} kinds[] = {
+    {"latency", {"wall_time_us"}, tell_latency},
+    {"power", {"timestamp_us", "watts"}, tell_power},
+    {"memory", {"peak_rss_bytes", "kv_cache_bytes", "activation_bytes"}, tell_memory},
+};
+
+static int tell(const struct kind *kind, const char *path, struct answer *answer)
+{
+	struct rvp_csv_rows rows;
+	struct rvp_status status = rvp_csv_rows_open(&rows, path, kind->columns);
+
+	if (!rvp_failed(status)) {
+		status = kind->tell(&rows, answer);
+		rvp_csv_rows_close(&rows);
+	}
+	if (rvp_failed(status)) {
+		rvp_complain_of(&status);
+		return RVP_EXIT_USAGE;
+	}
+	return fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
+}
+
+static const struct kind *kind_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (!strcmp(name, kinds[i].name))
+			return &kinds[i];
+	return NULL;
+}
+
+static int answer_words(int count, char **words, struct answer *answer)
+{
+	const struct kind *kind = count ? kind_of(words[0]) : NULL;
+
+	if (!kind) {
+		rvp_complain("stats takes latency, power or memory%s%s%s", count ? ", not '" : " and a file",
+			     count ? words[0] : "", count ? "'" : "");
+		return RVP_EXIT_USAGE;
+	}
+	if (count != 2) {
+		rvp_complain("stats %s takes one file ('-': standard input)%s%s%s", kind->name,
+			     count > 2 ? ", not also '" : "", count > 2 ? words[2] : "",
+			     count > 2 ? "'" : "");
+		return RVP_EXIT_USAGE;
+	}
+	return tell(kind, words[1], answer);
+}
+
+int rvp_cmd_stats(int argc, char **argv)
+{
+	static const struct option options[] = {
+	    {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	struct answer answer = {.is_json = false};
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return RVP_EXIT_DONE;
+		}
+		if (option != 'j') {
+			rvp_complain_of_option(argv[0], option, argv[optind - 1], options);
+			return RVP_EXIT_USAGE;
+		}
+		answer.is_json = true;
+	}
+	return answer_words(argc - optind, argv + optind, &answer);
+}
