@@ -16,15 +16,15 @@ static uint32_t shared_depth(const struct rvp_path_memo *memo, const struct rvp_
 }
 
 /* The last of `depth` remembered steps, or where every path begins. */
-static struct rvp_memo_step step_at(const struct rvp_path_memo *memo, uint32_t depth)
+static struct rvp_path_memo_step step_at(const struct rvp_path_memo *memo, uint32_t depth)
 {
-	return depth ? memo->steps[depth - 1] : (struct rvp_memo_step){.path = (uint32_t)memo->epoch};
+	return depth ? memo->steps[depth - 1] : (struct rvp_path_memo_step){.path = (uint32_t)memo->epoch};
 }
 
 uint32_t rvp_path_memo_number(struct rvp_path_memo *memo, struct rvp_path_tree *tree,
 			      struct rvp_thread *thread, uint32_t count, uint64_t epoch)
 {
-	struct rvp_memo_step step, next;
+	struct rvp_path_memo_step step, next;
 	uint32_t depth;
 
 	if (memo->epoch != epoch) {

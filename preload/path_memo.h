@@ -11,7 +11,7 @@ enum { RVP_MEMO_STEPS = RVP_FRAMES_MAX / 2 };
 struct rvp_path_memo {
 	uint64_t epoch; /* what is remembered holds only as long as this is the caller's */
 	uint32_t depth;
-	struct rvp_memo_step {
+	struct rvp_path_memo_step {
 		uint64_t frame, path;
 		uint32_t number;
 	} steps[RVP_MEMO_STEPS]; /* in one piece, so that a usual path is within a page */

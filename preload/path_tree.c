@@ -192,6 +192,19 @@ uint32_t rvp_path_tree_number(struct rvp_path_tree *tree, struct rvp_thread *thr
 	return number ? number : add(tree, thread, path, parent, frame, context);
 }
 
+uint32_t rvp_path_tree_known(struct rvp_path_tree *tree, uint64_t path)
+{
+	struct rvp_path_table *table = atomic_load_explicit(&tree->newest, memory_order_acquire);
+	uint32_t number = table ? find(table, path) : 0;
+
+	if (number || !table)
+		return number;
+	number = find_in_older(table, path);
+	if (number)
+		enter(tree, path, number);
+	return number;
+}
+
 void rvp_path_tree_reset(struct rvp_path_tree *tree)
 {
 	struct rvp_path_table *table = atomic_load(&tree->newest), *older;

@@ -48,6 +48,9 @@ static inline uint64_t rvp_path_below(uint64_t path, uint64_t frame)
 uint32_t rvp_path_tree_number(struct rvp_path_tree *tree, struct rvp_thread *thread, uint64_t path,
 			      uint32_t parent, uint64_t frame, void *context);
 
+/* The same where it has one already; else 0, and nothing was made. */
+uint32_t rvp_path_tree_known(struct rvp_path_tree *tree, uint64_t path);
+
 /* Empty again, numbers from 1; single-threaded. */
 void rvp_path_tree_reset(struct rvp_path_tree *tree);
 

@@ -3,17 +3,9 @@
 #include "preload/unwind.h"
 
 #include "preload/own.h"
-#include "preload/unwind_rule.h"
+#include "preload/unwind_walk.h"
 
-struct walk {
-	struct rvp_thread *thread;
-	struct rvp_memory *memory;
-	uint64_t pc, sp, bp;
-	uint64_t low, high; /* as memory's, which may be read directly */
-	bool exact;
-};
-
-static bool step_signal(struct walk *walk)
+static bool step_signal(struct rvp_walk_state *walk)
 {
 	uint64_t frame = walk->sp;
 
@@ -28,7 +20,7 @@ static bool step_signal(struct walk *walk)
 
 /* The caller's bp, 0 where it cannot be read: only a later frame that is found by it is lost then. (Between
  * the last pop and the return of a realigned function gcc's tables say that bp is saved where it is not.) */
-static uint64_t caller_bp(struct walk *walk, rvp_rule rule, uint64_t cfa)
+static uint64_t caller_bp(struct rvp_walk_state *walk, rvp_rule rule, uint64_t cfa)
 {
 	uint64_t at = (uint64_t)rvp_rule_bp_offset(rule), bp;
 
@@ -42,7 +34,7 @@ static uint64_t caller_bp(struct walk *walk, rvp_rule rule, uint64_t cfa)
 }
 
 /* To the caller of a frame whose canonical address is `cfa`. */
-static inline bool step_to(struct walk *walk, rvp_rule rule, uint64_t cfa)
+static inline bool step_to(struct rvp_walk_state *walk, rvp_rule rule, uint64_t cfa)
 {
 	if (cfa <= walk->sp || !rvp_memory_word(walk->memory, cfa - 8, &walk->pc))
 		return false;
@@ -52,7 +44,7 @@ static inline bool step_to(struct walk *walk, rvp_rule rule, uint64_t cfa)
 	return true;
 }
 
-static bool step_deref(struct walk *walk, rvp_rule rule)
+static bool step_deref(struct rvp_walk_state *walk, rvp_rule rule)
 {
 	uint64_t cfa;
 
@@ -61,7 +53,7 @@ static bool step_deref(struct walk *walk, rvp_rule rule)
 }
 
 /* Whether `pc` is a return address in code with unwind tables, right behind a call. */
-static bool is_sane_return(struct walk *walk, uint64_t pc)
+static bool is_sane_return(struct rvp_walk_state *walk, uint64_t pc)
 {
 	uint8_t code[7];
 	enum rvp_rule_kind kind;
@@ -74,7 +66,7 @@ static bool is_sane_return(struct walk *walk, uint64_t pc)
 
 /* In code without tables: a handler's return that its program brought along, or generated code with a frame
  * pointer; both only where everything about them fits. */
-static bool step_unknown(struct walk *walk)
+static bool step_unknown(struct rvp_walk_state *walk)
 {
 	uint8_t code[9];
 	uint64_t pc, bp;
@@ -91,7 +83,7 @@ static bool step_unknown(struct walk *walk)
 	return true;
 }
 
-static inline bool step(struct walk *walk, rvp_rule rule)
+static inline bool step(struct rvp_walk_state *walk, rvp_rule rule)
 {
 	switch (rvp_rule_kind(rule)) {
 	case RVP_RULE_SP: return step_to(walk, rule, walk->sp + (uint64_t)rvp_rule_cfa_offset(rule));
@@ -103,80 +95,33 @@ static inline bool step(struct walk *walk, rvp_rule rule)
 	}
 }
 
-/* One usual frame whose words lie on the stack that is read directly: the way of nearly every step. False:
- * not such a frame, and nothing changed. */
-static inline __attribute__((always_inline)) bool step_usual(struct walk *walk, rvp_rule rule)
+/* On a copy, so that a caller's loop can keep its own in registers. */
+__attribute__((noinline)) bool rvp_walk_step_any(struct rvp_walk_state *walk, rvp_rule rule)
 {
-	enum rvp_rule_kind kind = rvp_rule_kind(rule);
-	uint64_t cfa = (kind == RVP_RULE_SP ? walk->sp : walk->bp) + (uint64_t)rvp_rule_cfa_offset(rule),
-		 saved;
+	struct rvp_walk_state any = *walk;
+	bool is_good = step(&any, rule);
 
-	if ((kind != RVP_RULE_SP && kind != RVP_RULE_BP) || cfa <= walk->sp || cfa > walk->high || cfa & 7)
-		return false;
-	if (rvp_rule_bp(rule) == RVP_BP_AT_CFA) {
-		saved = cfa + (uint64_t)rvp_rule_bp_offset(rule);
-		if (saved < walk->low || saved > walk->high - 8)
-			return false;
-		walk->bp = *(const uint64_t *)saved;
-	} else if (rvp_rule_bp(rule) != RVP_BP_SAME) {
-		return false;
-	}
-	walk->pc = *(const uint64_t *)(cfa - 8);
-	walk->sp = cfa;
-	return true;
-}
-
-/* Any frame. On a copy, so that the loop's own walk can stay in registers. */
-static __attribute__((noinline)) bool step_any(struct walk *walk, rvp_rule rule)
-{
-	bool is_good = step(walk, rule);
-
-	walk->low = walk->memory->low;
-	walk->high = walk->memory->high;
+	any.low = any.memory->low;
+	any.high = any.memory->high;
+	*walk = any;
 	return is_good;
-}
-
-/* False: the walk ends here, as *how says. */
-static inline __attribute__((always_inline)) bool add_frame(struct walk *walk, uint32_t *count,
-							    rvp_rule *rule, enum rvp_unwound *how)
-{
-	*how = walk->pc ? RVP_UNWOUND_CUT : RVP_UNWOUND_WHOLE;
-	if (__builtin_expect(walk->pc - 1 >= RVP_ADDRESS_END - 1, 0))
-		return false;
-	*rule = __builtin_expect(walk->exact, 0) ? rvp_rule_of(walk->thread, walk->pc, true)
-						 : rvp_rule_of_return(walk->thread, walk->pc);
-	if (__builtin_expect(rvp_rule_kind(*rule) == RVP_RULE_ODD, 0)) {
-		*how = RVP_UNWOUND_ODD;
-		return false;
-	}
-	walk->thread->frames[(*count)++] = rvp_frame(walk->pc, walk->exact, rvp_rule_module(*rule));
-	if (__builtin_expect(rvp_rule_kind(*rule) == RVP_RULE_END, 0)) {
-		*how = RVP_UNWOUND_WHOLE;
-		return false;
-	}
-	return true;
 }
 
 enum rvp_unwound rvp_unwind_fast(struct rvp_thread *thread, struct rvp_caller caller,
 				 struct rvp_memory *memory, uint32_t *total)
 {
-	struct walk walk = {thread,    memory,      caller.pc,    caller.sp,
-			    caller.bp, memory->low, memory->high, false};
+	struct rvp_walk_state walk = rvp_walk_begin(thread, caller, memory);
 	enum rvp_unwound how = RVP_UNWOUND_CUT;
 	uint32_t count = 0;
 	rvp_rule rule;
 
-	while (count < RVP_FRAMES_MAX && add_frame(&walk, &count, &rule, &how)) {
-		struct walk any;
-
-		if (__builtin_expect(step_usual(&walk, rule), 1)) {
-			walk.exact = false;
-			continue;
-		}
-		any = walk;
-		if (!step_any(&any, rule))
+	while (count < RVP_FRAMES_MAX && (rule = rvp_walk_rule(&walk, &how)) != RVP_RULE_NONE) {
+		thread->frames[count++] = rvp_frame(walk.pc, walk.exact, rvp_rule_module(rule));
+		how = rvp_rule_kind(rule) == RVP_RULE_END ? RVP_UNWOUND_WHOLE : RVP_UNWOUND_CUT;
+		if (how == RVP_UNWOUND_WHOLE)
 			break;
-		walk = any;
+		if (__builtin_expect(!rvp_walk_step_usual(&walk, rule), 0) && !rvp_walk_step_any(&walk, rule))
+			break;
 	}
 	*total = count;
 	return how;

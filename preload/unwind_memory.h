@@ -60,7 +60,9 @@ static inline void rvp_memory_stand(struct rvp_memory *memory, uint64_t sp)
 
 static inline bool rvp_memory_word(struct rvp_memory *memory, uint64_t address, uint64_t *word)
 {
-	if (__builtin_expect(address >= memory->low && address + 8 <= memory->high && !(address & 7), 1)) {
+	if (__builtin_expect(address >= memory->low && address < memory->high &&
+				 memory->high - address >= 8 && !(address & 7),
+			     1)) {
 		*word = *(const uint64_t *)address;
 		return true;
 	}

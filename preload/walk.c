@@ -10,18 +10,23 @@
 #include "preload/emit.h"
 #include "preload/modules.h"
 #include "preload/own.h"
-#include "preload/path_memo.h"
 #include "preload/process.h"
 #include "preload/python_frames.h"
 #include "preload/unwind.h"
 #include "preload/unwind_rule.h"
+#include "preload/unwind_shape.h"
+
+#include <string.h>
 
 enum { REACH_PAGES_MAX = 1024 };
 
 struct walker {
 	uint32_t tid; /* whose stack the next two are of */
+	uint32_t generation; /* that what is remembered is of; 0: nothing is */
 	uint64_t stack_low, stack_high;
-	struct rvp_path_memo native;
+	uint32_t epoch, era; /* further, of what is remembered (N4) */
+	struct rvp_memo memo;
+	struct rvp_shapes shapes;
 	struct rvp_python_walker python;
 };
 
@@ -61,14 +66,21 @@ static struct walker *walker_of(struct rvp_thread *thread)
 	return walker;
 }
 
+/* What is known of the stack is of another thread's, or of nobody's. */
+static void meet_thread(struct walker *walker, const struct rvp_thread *thread)
+{
+	bool is_main = thread->stack_high && thread->stack_high == rvp_process.main_stack_high;
+
+	walker->tid = thread->tid;
+	walker->generation = 0;
+	walker->stack_high = thread->stack_high;
+	walker->stack_low = is_main ? thread->stack_low : thread->stack_high;
+}
+
 /* Makes what is known of a thread's stack reach down to `sp`, page by page, up to the first that cannot be
  * read: below it lies another stack. Once for each page that the thread comes to use. */
-static void reach_down(struct walker *walker, const struct rvp_thread *thread, uint64_t sp)
+static void reach_down(struct walker *walker, uint64_t sp)
 {
-	if (walker->tid != thread->tid || walker->stack_high != thread->stack_high) {
-		walker->tid = thread->tid;
-		walker->stack_high = walker->stack_low = thread->stack_high;
-	}
 	for (int i = 0; i < REACH_PAGES_MAX && sp < walker->stack_low; i++) {
 		uint64_t page = (walker->stack_low - 1) & ~(RVP_MEMORY_PAGE_BYTES - 1ul);
 
@@ -83,22 +95,99 @@ static void reach_down(struct walker *walker, const struct rvp_thread *thread, u
 static void look_at_stack(struct walker *walker, const struct rvp_thread *thread, uint64_t sp,
 			  struct rvp_memory *memory)
 {
-	memory->own_low = thread->stack_low;
-	memory->own_high = thread->stack_high;
-	if (thread->stack_high != rvp_process.main_stack_high || !thread->stack_high) {
-		if (sp < thread->stack_high)
-			reach_down(walker, thread, sp);
-		memory->own_low = walker->stack_low;
-		memory->own_high = walker->stack_high;
-	}
+	if (walker->tid != thread->tid || walker->stack_high != thread->stack_high)
+		meet_thread(walker, thread);
+	if (sp < walker->stack_low && thread->stack_high != rvp_process.main_stack_high)
+		reach_down(walker, sp);
+	memory->own_low = walker->stack_low;
+	memory->own_high = walker->stack_high;
 	rvp_memory_stand(memory, sp);
 }
 
-static uint32_t native_path(struct rvp_thread *thread, struct walker *walker, uint32_t count)
+/* The number of the path in thread->frames[0, count), innermost first. */
+static uint32_t number_of_frames(struct rvp_thread *thread, uint32_t count)
 {
-	uint64_t now = atomic_load_explicit(&epoch, memory_order_acquire) << 32 | rvp_modules_era();
+	uint64_t path = rvp_modules_era();
+	uint32_t number = 0, next;
 
-	return rvp_path_memo_number(&walker->native, &tree, thread, count, now);
+	for (uint32_t i = count; i--; number = next) {
+		path = rvp_path_below(path, thread->frames[i]);
+		next = rvp_path_tree_number(&tree, thread, path, number, thread->frames[i], NULL);
+		if (!next) {
+			rvp_lose(RVP_LOSS_STACK_TABLE, 1);
+			break;
+		}
+	}
+	return number;
+}
+
+/* Any stack, and nothing remembered. */
+static __attribute__((noinline)) uint32_t walk_whole(struct rvp_thread *thread, struct rvp_caller caller,
+						     struct rvp_memory *memory, uint32_t *count)
+{
+	rvp_unwind(thread, caller, memory, count);
+	return number_of_frames(thread, *count);
+}
+
+/* Whether what is remembered can be used and added to. Nothing is from before a change. */
+static bool is_current(struct walker *walker, uint32_t generation)
+{
+	uint32_t now = (uint32_t)atomic_load_explicit(&epoch, memory_order_relaxed), era = rvp_modules_era();
+
+	if (walker->generation == generation && walker->epoch == now && walker->era == era)
+		return true;
+	walker->generation = 0;
+	rvp_memo_forget(&walker->memo);
+	if (!rvp_shapes_reset(&walker->shapes))
+		return false;
+	walker->epoch = now;
+	walker->era = era;
+	walker->generation = generation;
+	return true;
+}
+
+static __attribute__((noinline)) uint32_t walk_slowly(struct rvp_thread *thread, struct walker *walker,
+						      struct rvp_caller caller, uint32_t generation,
+						      uint32_t *count)
+{
+	uint64_t pages[RVP_MEMORY_PAGES] = {0};
+	struct rvp_memory memory = {.pages = pages, .page_count = RVP_MEMORY_PAGES};
+	enum rvp_unwound how;
+	uint32_t number;
+
+	look_at_stack(walker, thread, caller.sp, &memory);
+	if (!memory.high || !is_current(walker, generation))
+		return walk_whole(thread, caller, &memory, count);
+	how = rvp_memo_walk(&walker->memo, thread, caller, &memory, &tree, walker->era, &number);
+	if (how == RVP_UNWOUND_ODD) {
+		look_at_stack(walker, thread, caller.sp, &memory);
+		return walk_whole(thread, caller, &memory, count);
+	}
+	*count = walker->memo.depth;
+	if (how == RVP_UNWOUND_CUT)
+		rvp_lose(RVP_LOSS_STACK_CUT, 1);
+	else if (number && walker->memo.frame_count == walker->memo.depth)
+		rvp_shapes_enter(&walker->shapes, &walker->memo, caller, number);
+	return number;
+}
+
+static inline __attribute__((always_inline)) uint32_t native_path(struct rvp_thread *thread, struct walker *walker,
+								  struct rvp_caller caller, uint32_t *count)
+{
+	uint32_t generation = atomic_load_explicit(&rvp_rule_generation, memory_order_acquire);
+	const struct rvp_known_path *path;
+
+	if (__builtin_expect(walker->generation == generation && walker->tid == thread->tid &&
+				 walker->stack_high == thread->stack_high && caller.sp >= walker->stack_low &&
+				 caller.sp < walker->stack_high,
+			     1)) {
+		path = rvp_shapes_find(&walker->shapes, &walker->memo, caller, walker->stack_high);
+		if (__builtin_expect(path != NULL, 1)) {
+			*count = path->depth;
+			return path->number;
+		}
+	}
+	return walk_slowly(thread, walker, caller, generation, count);
 }
 
 /* A build that checks itself (tests/unwind) has a referee look at each path. */
@@ -115,8 +204,6 @@ static inline void check_walk(struct rvp_thread *thread, struct rvp_caller calle
 struct rvp_path rvp_walk(struct rvp_thread *thread, struct rvp_caller caller)
 {
 	struct walker *walker = walker_of(thread);
-	uint64_t pages[RVP_MEMORY_PAGES] = {0};
-	struct rvp_memory memory = {.pages = pages, .page_count = RVP_MEMORY_PAGES};
 	struct rvp_path path = {0, 0};
 	uint32_t count;
 
@@ -124,11 +211,10 @@ struct rvp_path rvp_walk(struct rvp_thread *thread, struct rvp_caller caller)
 		rvp_lose(RVP_LOSS_STACK_TABLE, 1);
 		return path;
 	}
-	look_at_stack(walker, thread, caller.sp, &memory);
-	rvp_unwind(thread, caller, &memory, &count);
-	path.stack = native_path(thread, walker, count);
-	path.python =
-	    rvp_python_path(thread, &walker->python, atomic_load_explicit(&epoch, memory_order_relaxed));
+	path.stack = native_path(thread, walker, caller, &count);
+	if (__builtin_expect(rvp_python_current() != NULL, 0))
+		path.python =
+		    rvp_python_path(thread, &walker->python, atomic_load_explicit(&epoch, memory_order_relaxed));
 	check_walk(thread, caller, path, count);
 	return path;
 }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* unwind_shape.c: see unwind_shape.h. */
+#include "preload/unwind_shape.h"
+
+#include "preload/own.h"
+
+#include <string.h>
+
+enum { SETS = 64, PATHS_BITS = 8 };
+
+const uint64_t rvp_window_weights[RVP_WINDOW_MAX] = {
+    0xd1a6e55e9b9b1325, 0x566bf9d7c55a45f9, 0xcf0c26ef4243ed53, 0x5d96cf7f265beda9, 0xc1d77cffb7decc0d,
+    0x5e6a0a2edd70e34d, 0x0463513755ac0ecd, 0xb37523a53b4a3ee3, 0x4de45321ad915a37, 0x9823beb1e6ba3ad7,
+    0xdd4eabbd1fcfb981, 0x683447c10cc8af11, 0xbfb637dd5bae2d27, 0xaed09b824ca87fc3, 0x158d003d9a0b2361,
+    0x1ff135342e825ce1, 0x33f5f28807f0cbd5, 0x00d9f4ad53a2f2b7, 0x4cc346363c234039, 0xd330a5494d14cf1b,
+    0x668dc8f46a423cf9, 0xd178403035c9a8c5, 0x765890e0f94855d1, 0xaf5d8bb09f2e9ea5, 0xa9dfdec6baecde5b,
+    0x699f071a5fd8e665, 0xf82d5644ef7d9967, 0xfdfb462fd6fad8db, 0xdb18bd763f20134d, 0x0e46c215b5fa5b0d,
+    0xbf416c30f1f0742b, 0x422acab59248b975,
+};
+
+static size_t path_bytes(uint32_t bits)
+{
+	return ((size_t)RVP_PATH_WAYS << bits) * sizeof(struct rvp_known_path);
+}
+
+bool rvp_shapes_reset(struct rvp_shapes *shapes)
+{
+	size_t shape_bytes = SETS * RVP_SHAPE_WAYS * sizeof *shapes->shapes;
+
+	if (shapes->shapes) {
+		memset(shapes->shapes, 0, shape_bytes);
+		memset(shapes->paths, 0, path_bytes(64 - shapes->path_shift));
+		return true;
+	}
+	shapes->shapes = rvp_own_map(shape_bytes);
+	shapes->paths = rvp_own_map(path_bytes(PATHS_BITS));
+	shapes->shape_mask = SETS - 1;
+	shapes->path_shift = 64 - PATHS_BITS;
+	return shapes->shapes != NULL && shapes->paths != NULL;
+}
+
+__attribute__((noinline)) const struct rvp_known_path *
+rvp_shapes_find_further(const struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller,
+			uint64_t high)
+{
+	uint64_t tag = rvp_shape_tag(caller);
+	const struct rvp_shape *shape = rvp_shapes_set(shapes, tag);
+
+	for (int way = 1; way < RVP_SHAPE_WAYS; way++) {
+		const struct rvp_known_path *path =
+		    shape[way].tag == tag ? rvp_shape_path(shapes, &shape[way], memo, caller, high) : NULL;
+
+		if (path)
+			return path;
+	}
+	return NULL;
+}
+
+/* How many inner words the window is to hold: what changed since the last walk, or what it held before. */
+static uint32_t wanted_window(const struct rvp_shape *set, uint64_t tag, uint32_t changed)
+{
+	uint32_t window = changed <= RVP_WINDOW_MAX ? changed : 0;
+
+	for (int way = 0; way < RVP_SHAPE_WAYS; way++)
+		if (set[way].tag == tag && set[way].window > window)
+			window = set[way].window;
+	return window > RVP_WINDOW_FIRST ? window : RVP_WINDOW_FIRST;
+}
+
+/* The shape of the memo's walk. False: it cannot have one. */
+static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rvp_caller caller, uint32_t window)
+{
+	const struct rvp_memo_frame *inner = &memo->frames[memo->frame_count - 1];
+	uint32_t words = inner->word_count, outer = words > window ? (words - window) & ~3u : 0, count;
+
+	if (words - outer > RVP_WINDOW_MAX)
+		outer += 4;
+	count = words - outer;
+	shape->outer_words = (uint16_t)outer;
+	shape->window = (uint16_t)((count + RVP_WINDOW_BLOCK - 1) & ~(uint32_t)(RVP_WINDOW_BLOCK - 1));
+	shape->bp_mask = inner->is_bp_used ? ~0ul : 0;
+	shape->salt = rvp_path_below(rvp_path_below(shape->tag, shape->bp_mask), outer << 16 | count);
+	for (uint32_t i = 0; i < shape->window; i++) {
+		uint64_t at = memo->words[outer + 1 + (i < count ? i : 0)].at - caller.sp;
+
+		if (at > UINT16_MAX * 8ul)
+			return false;
+		shape->offset[i] = (uint16_t)(at / 8);
+		shape->salt = rvp_path_below(shape->salt, at);
+		shape->reach_bytes = at + 8 > shape->reach_bytes ? (uint32_t)at + 8 : shape->reach_bytes;
+	}
+	return count > 0;
+}
+
+/* The place of a path, the first of its set: the newest is found first, the oldest is pushed out. */
+static struct rvp_known_path *place_of(struct rvp_shapes *shapes, uint64_t hash)
+{
+	struct rvp_known_path *set = &shapes->paths[(hash >> shapes->path_shift) * RVP_PATH_WAYS];
+	int way = 0;
+
+	while (way < RVP_PATH_WAYS - 1 && set[way].hash && set[way].hash != hash)
+		way++;
+	shapes->pushed_out += set[way].hash && set[way].hash != hash;
+	memmove(set + 1, set, (size_t)way * sizeof *set);
+	return set;
+}
+
+void rvp_shapes_enter(struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller,
+		      uint32_t number)
+{
+	struct rvp_shape shape = {.tag = rvp_shape_tag(caller)},
+			 *set = (struct rvp_shape *)rvp_shapes_set(shapes, shape.tag);
+	uint64_t hash;
+
+	if (!make(&shape, memo, caller, wanted_window(set, shape.tag, memo->changed_words)))
+		return;
+	if (set[0].salt != shape.salt) {
+		memmove(set + 1, set, (RVP_SHAPE_WAYS - 1) * sizeof *set);
+		set[0] = shape;
+	}
+	hash = rvp_shape_hash(&shape, memo, caller);
+	*place_of(shapes, hash) = (struct rvp_known_path){hash, number, memo->depth};
+}
