@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The walk against libunwind proper, frame by frame, wherever a hook may be called from. libunwind is only in
  * this test: in the product it would take over the program's C++ exceptions. */
+#include "preload/unwind_memory.h"
 #include "preload/walk.h"
 #include "tests/unit/recorder_double.h"
 #include "tests/unit/run_suite.h"
@@ -441,6 +442,18 @@ START_TEST(after_a_fork_all_is_told_again)
 }
 END_TEST
 
+START_TEST(a_word_at_the_end_of_the_address_space)
+{
+	uint64_t pages[RVP_MEMORY_PAGES] = {0}, word;
+	struct rvp_memory memory = {.pages = pages, .page_count = RVP_MEMORY_PAGES};
+
+	/* A register may hold anything where a signal came within swapcontext. */
+	for (uint64_t address = (uint64_t)-64; address; address += 8)
+		ck_assert(!rvp_memory_word(&memory, address, &word));
+	ck_assert(!rvp_memory_is_readable(&memory, (uint64_t)-7, 9));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("unwind");
@@ -464,6 +477,7 @@ int main(void)
 	tcase_add_test(cases, threads_share_the_tree);
 	tcase_add_test(cases, nothing_known_of_the_stack);
 	tcase_add_test(cases, after_a_fork_all_is_told_again);
+	tcase_add_test(cases, a_word_at_the_end_of_the_address_space);
 	tcase_set_timeout(cases, 60);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
