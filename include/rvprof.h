@@ -26,7 +26,7 @@
  *   - Scopes, operators and step marks are of the calling thread; each may be called from signal handlers.
  * One that lacks its other half is put right by the reader, and counted.
  *   - Texts are copied; beyond RVPROF_TEXT_BYTES they are cut, and that is counted.
- *   - Nothing here fails, blocks, allocates in the program's heap or changes errno.
+ *   - Nothing here fails, blocks, allocates in the program's heap or changes errno; rvprof_dump alone waits.
  */
 #ifndef RVPROF_H
 #define RVPROF_H
@@ -86,7 +86,16 @@ struct rvprof_api {
 	/* Any of scopes, operators and ranges, with all that its record holds. kind: enum rvprof_scope_kind.
 	 */
 	void (*scope)(int kind, int source, const char *category, const char *name, const char *args);
+	/* level 0: blocks are recorded no more, until one above it. */
+	void (*record)(int level);
+	void (*clear)(void);
+	int (*dump)(const char *path);
 };
+
+/* Labels that `record` and `clear` leave, for the times of `rvprof report`: the second one has a number behind it. */
+#define RVPROF_LABEL_STOPPED "recording stopped"
+#define RVPROF_LABEL_STARTED "recording goes on"
+#define RVPROF_LABEL_CLEAR   "clear "
 
 #if defined(__linux__) && defined(__GNUC__) && !defined(RVPROF_ABSENT)
 
@@ -195,7 +204,37 @@ static inline void rvprof_metric(const char *name, double value)
 	RVPROF_TELL_(metric(name, value));
 }
 
-/* 1 when this process is being recorded. */
+/* Blocks that are born from here on are counted and not recorded, up to rvprof_start(1): no stack, no purpose, not in
+ * live bytes. All counters stay exact, known blocks end as ever, marks are recorded; how many blocks were passed over
+ * stands under `lost` ("paused"), and what depends on them is not called exact. */
+static inline void rvprof_stop(void)
+{
+	RVPROF_TELL_(record(0));
+}
+
+/* Recording goes on; it is on from the begin. level 0 is rvprof_stop(); levels above 1 are as 1. */
+static inline void rvprof_start(int level)
+{
+	(void)level;
+	RVPROF_TELL_(record(level));
+}
+
+/* A moment from which a report can start: `rvprof report --from "clear 1"` (2, 3, ... for later calls). */
+static inline void rvprof_clear(void)
+{
+	RVPROF_TELL_(clear());
+}
+
+/* Writes the outputs of all that was recorded so far, as they are at the end of a run, into the folder `path`, which
+ * is made where it is not there; NULL: into the run folder. Waits for it, at most RVPROF_EXIT_WAIT seconds. 0: they
+ * are there; -1: they are not. Not for signal handlers. */
+static inline int rvprof_dump(const char *path)
+{
+	(void)path;
+	return RVPROF_IS_FOUND_ ? rvprof_found_api->dump(path) : -1;
+}
+
+/* 1 when this process is being recorded; also between rvprof_stop and rvprof_start. */
 static inline int rvprof_active(void)
 {
 	return RVPROF_IS_FOUND_ ? rvprof_found_api->active() : 0;

@@ -18,13 +18,16 @@
 #include "rvprof.h"
 #include "preload/emit.h"
 #include "preload/enter.h"
+#include "preload/finalizer.h"
 #include "preload/own.h"
+#include "preload/pause.h"
 #include "preload/recorder.h"
 #include "preload/snapshot.h"
 #include "preload/stamp.h"
 #include "preload/text_places.h"
 #include "preload/writes.h"
 
+#include <errno.h>
 #include <string.h>
 
 _Static_assert((int)RVPROF_SOURCE_ADAPTER == (int)RVP_SOURCE_ADAPTER,
@@ -256,6 +259,46 @@ static void adapter(int state, const char *name, const char *version, const char
 	leave(stay);
 }
 
+/* Labels, so that the times of a report know them. */
+static void record(int level)
+{
+	if (level > 0 ? rvp_pause_end() : rvp_pause_begin())
+		label(RVPROF_SOURCE_API, level > 0 ? RVPROF_LABEL_STARTED : RVPROF_LABEL_STOPPED);
+}
+
+/* "clear 1", "clear 2", ...: nothing is taken away, a report can begin here. */
+static void clear(void)
+{
+	static _Atomic uint64_t count;
+	char text[32] = RVPROF_LABEL_CLEAR;
+	uint64_t number = atomic_fetch_add(&count, 1) + 1, rest = number;
+	char *at = text + sizeof RVPROF_LABEL_CLEAR - 1;
+
+	do
+		at++;
+	while (rest /= 10);
+	*at = '\0';
+	do
+		*--at = (char)('0' + number % 10);
+	while (number /= 10);
+	snapshot(text);
+}
+
+static int dump(const char *path)
+{
+	struct stay stay = enter();
+	int error = errno;
+	bool is_done;
+
+	if (!stay.thread)
+		return -1;
+	rvp_snapshot_with_map(stay.thread);
+	leave(stay);
+	is_done = stay.outer == RVP_OUTSIDE && rvp_finalizer_now(path);
+	errno = error;
+	return is_done ? 0 : -1;
+}
+
 #pragma GCC visibility push(default)
 extern const struct rvprof_api rvprof_api_1;
 const struct rvprof_api rvprof_api_1 = {
@@ -275,5 +318,8 @@ const struct rvprof_api rvprof_api_1 = {
     .metric = metric,
     .adapter = adapter,
     .scope = scope,
+    .record = record,
+    .clear = clear,
+    .dump = dump,
 };
 #pragma GCC visibility pop

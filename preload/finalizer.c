@@ -30,7 +30,17 @@
 enum { MIDDLE_STACK_BYTES = 64 * 1024 };
 
 static char tool[RVP_FOLDER_BYTES + 64];
+static char destination[RVP_FOLDER_BYTES]; /* empty: the run folder */
 static _Atomic uint32_t done;
+static int tool_status; /* the middle's, once `done` */
+
+/* One tool at a time. What did not end in time is waited for before the next, and its stack is still in use. */
+static _Atomic uint32_t taker; /* pid: a child by fork has a copy of its parent's */
+static struct {
+	long child; /* 0: none */
+	char *stack;
+	uint32_t pid; /* whose child it is */
+} middle_of;
 
 /* The tool beside the library: in a build tree, and where it is installed. */
 static bool find_tool(void)
@@ -71,7 +81,10 @@ __attribute__((noinline)) static void become_tool(void)
 	static char word_disable[] = "RVPROF_DISABLE=1", word_path[] = "PATH=/usr/bin:/bin";
 	static char *environment[] = {word_disable, word_path, NULL};
 	static char name[] = "rvprof", verb[] = "finalize";
-	char *arguments[] = {name, verb, rvp_process.folder, NULL};
+	static char option[] = "--output";
+	char *at_home[] = {name, verb, rvp_process.folder, NULL};
+	char *elsewhere[] = {name, verb, option, destination, rvp_process.folder, NULL};
+	char **arguments = destination[0] ? elsewhere : at_home;
 	unsigned char processors[128];
 	uint64_t no_signals = 0;
 
@@ -103,7 +116,7 @@ static int middle(void *nothing)
 	if (child == 0)
 		become_tool();
 	if (child > 0)
-		while (rvp_syscall6(SYS_wait4, child, 0, 0, 0, 0, 0) == -EINTR)
+		while (rvp_syscall6(SYS_wait4, child, (long)&tool_status, 0, 0, 0, 0) == -EINTR)
 			;
 	atomic_store(&done, 1);
 	rvp_syscall6(SYS_futex, (long)&done, FUTEX_WAKE, 1, 0, 0, 0);
@@ -133,31 +146,79 @@ static void say_later(const char *why)
 	rvp_process_say(line);
 }
 
-static void run_tool(void)
+/* The middle is gone, if it is. False when it is still at it. */
+static bool reap(void)
 {
-	char *stack;
+	if (!middle_of.child || middle_of.pid != rvp_process.pid)
+		return true;
+	if (!wait_for_tool())
+		return false;
+	rvp_syscall6(SYS_wait4, middle_of.child, 0, __WCLONE, 0, 0, 0);
+	rvp_own_unmap(middle_of.stack, MIDDLE_STACK_BYTES);
+	middle_of.child = 0;
+	return true;
+}
+
+static bool start_middle(void)
+{
+	char *stack = rvp_own_map(MIDDLE_STACK_BYTES);
 	uint64_t mask = 0;
 	long child;
 
+	if (!stack)
+		return false;
+	atomic_store(&done, 0);
+	tool_status = -1;
+	rvp_block_signals(&mask);
+	child = clone(middle, stack + MIDDLE_STACK_BYTES - 64, CLONE_VM, NULL);
+	rvp_unblock_signals(mask);
+	middle_of.child = child > 0 ? child : 0;
+	middle_of.stack = stack;
+	middle_of.pid = rvp_process.pid;
+	if (child < 0)
+		rvp_own_unmap(stack, MIDDLE_STACK_BYTES);
+	return child > 0;
+}
+
+static void run_tool_at_end(void)
+{
 	if (!find_tool()) {
 		say_later("no rvprof beside the library, so there are no outputs yet");
 		return;
 	}
-	stack = rvp_own_map(MIDDLE_STACK_BYTES);
-	if (!stack)
-		return;
-	atomic_store(&done, 0);
-	rvp_block_signals(&mask);
-	child = clone(middle, stack + MIDDLE_STACK_BYTES - 64, CLONE_VM, NULL);
-	rvp_unblock_signals(mask);
-	if (child < 0)
-		return;
-	if (!wait_for_tool()) {
+	if (!reap() || (destination[0] = '\0', start_middle() && !reap()))
 		say_later("the outputs are not ready in time");
-		return;
+}
+
+/* The tool works in another folder: a path of the program's is made one from the root. */
+static bool set_destination(const char *path)
+{
+	size_t length = 0;
+
+	destination[0] = '\0';
+	if (!path)
+		return true;
+	if (path[0] != '/') {
+		if (rvp_syscall6(SYS_getcwd, (long)destination, sizeof destination, 0, 0, 0, 0) < 0 ||
+		    destination[0] != '/')
+			return false;
+		length = rvp_disk_append(destination, sizeof destination, strlen(destination), "/");
 	}
-	rvp_syscall6(SYS_wait4, child, 0, __WCLONE, 0, 0, 0);
-	rvp_own_unmap(stack, MIDDLE_STACK_BYTES);
+	return *path && length + strlen(path) + 1 < sizeof destination &&
+	       rvp_disk_append(destination, sizeof destination, length, path);
+}
+
+bool rvp_finalizer_now(const char *path)
+{
+	uint32_t before = atomic_load(&taker);
+	bool is_whole;
+
+	if (atomic_load(&rvp_process.locked) || rvp_process_is_vfork_child() || before == rvp_process.pid ||
+	    !atomic_compare_exchange_strong(&taker, &before, rvp_process.pid))
+		return false;
+	is_whole = reap() && find_tool() && set_destination(path) && start_middle() && reap() && tool_status == 0;
+	atomic_store(&taker, 0);
+	return is_whole;
 }
 
 static bool is_running(const struct rvp_tree_entry *entry)
@@ -188,6 +249,6 @@ void rvp_finalizer_at_end(void)
 	if (rvp_process.is_root)
 		atomic_store(&tree->root_done, 1);
 	if ((rvp_process.is_root || is_last) && rvp_process.options.finalize)
-		run_tool();
+		run_tool_at_end();
 	errno = error;
 }

@@ -12,6 +12,7 @@
 #include "preload/cost.h"
 #include "preload/count.h"
 #include "preload/own.h"
+#include "preload/pause.h"
 #include "preload/real.h"
 #include "preload/sample.h"
 #include "preload/snapshot.h"
@@ -58,7 +59,7 @@ void rvp_on_alloc(struct rvp_thread *thread, void *block, uint64_t bytes, enum r
 	enum rvp_kind kind = wanted_record(thread, bytes, family);
 
 	count_alloc(bytes, rvp_real.malloc_usable_size(block));
-	if (kind)
+	if (kind && !(rvp_pause_matters() && rvp_pause_takes(block)))
 		rvp_event_alloc(thread, kind, block, bytes, family, caller);
 	if (__builtin_expect(bytes >= rvp_writes_floor, 0))
 		rvp_places_put((struct rvp_written_place){(uint64_t)block, bytes, 0});
@@ -81,7 +82,8 @@ void rvp_on_free(struct rvp_thread *thread, void *block, uint64_t usable, enum r
 	count_free(usable);
 	if (__builtin_expect(usable >= rvp_writes_floor, 0))
 		leave_place((uint64_t)block);
-	rvp_event_free(thread, block, family);
+	if (!(rvp_pause_matters() && rvp_pause_took(block)))
+		rvp_event_free(thread, block, family);
 	moved(thread, usable);
 	rvp_cost_end(cost);
 }
@@ -90,7 +92,8 @@ struct rvp_move rvp_on_move_begin(struct rvp_thread *thread, void *block, uint64
 {
 	struct rvp_move move = {.block = block, .usable = usable};
 
-	move.recorded = rvp_event_free(thread, block, RVP_FAMILY_REALLOC);
+	move.passed_over = rvp_pause_matters() && rvp_pause_took(block);
+	move.recorded = !move.passed_over && rvp_event_free(thread, block, RVP_FAMILY_REALLOC);
 	if (__builtin_expect(usable >= rvp_writes_floor, 0))
 		move.place = rvp_places_take((uint64_t)block);
 	return move;
@@ -124,6 +127,8 @@ void rvp_on_move_failed(struct rvp_thread *thread, struct rvp_move move)
 {
 	if (move.place.address)
 		rvp_places_put(move.place);
+	if (move.passed_over)
+		rvp_pause_takes_again(move.block);
 	if (move.recorded)
 		rvp_event_unfree(thread, move.block);
 }

@@ -18,7 +18,8 @@ void rvp_on_free(struct rvp_thread *thread, void *block, uint64_t usable, enum r
 struct rvp_move {
 	void *block;
 	uint64_t usable;
-	bool recorded; /* a FREE record was written */
+	bool recorded;    /* a FREE record was written */
+	bool passed_over; /* its birth was in a pause */
 	struct rvp_written_place place; /* of those who follow writes */
 };
 struct rvp_move rvp_on_move_begin(struct rvp_thread *thread, void *block, uint64_t usable);

@@ -25,7 +25,7 @@ import functools
 import inspect
 
 __all__ = ["active", "scope", "scope_begin", "scope_end", "op", "op_begin", "op_end", "tag", "step", "step_begin",
-           "step_end", "label", "snapshot", "metric", "get", "profile", "schedule", "ProfilerAction"]
+           "step_end", "label", "snapshot", "metric", "start", "stop", "clear", "dump", "get", "profile", "schedule", "ProfilerAction"]
 
 _PYTHON = 2  # enum rvprof_source
 _NEXT, _BEGIN, _END = 0, 1, 2  # enum rvprof_step_kind
@@ -53,6 +53,11 @@ def _find_api():
             ("label", ctypes.PYFUNCTYPE(None, number, text)),
             ("snapshot", ctypes.PYFUNCTYPE(None, text)),
             ("metric", ctypes.PYFUNCTYPE(None, text, ctypes.c_double)),
+            ("adapter", ctypes.PYFUNCTYPE(None, number, text, text, text)),
+            ("scope", ctypes.PYFUNCTYPE(None, number, number, text, text, text)),
+            ("record", ctypes.PYFUNCTYPE(None, number)),
+            ("clear", ctypes.PYFUNCTYPE(None)),
+            ("dump", ctypes.CFUNCTYPE(number, text)),  # it waits: without the interpreter's lock
         ]
 
         class Table(ctypes.Structure):
@@ -250,6 +255,29 @@ def metric(name, value):
     """A figure of the program's own: loss, accuracy, tokens a second."""
     if _api:
         _api["metric"](_text(name), float(value))
+
+
+def stop():
+    """Blocks that are born from here on are counted and not recorded, up to start(); see rvprof.h."""
+    if _api:
+        _api["record"](0)
+
+
+def start(level=1):
+    """Recording goes on; it is on from the begin. level 0 is stop()."""
+    if _api:
+        _api["record"](level)
+
+
+def clear():
+    """A moment from which a report can start: rvprof report --from "clear 1"."""
+    if _api:
+        _api["clear"]()
+
+
+def dump(path=None):
+    """Writes the outputs so far into the folder `path` (None: the run folder). True: they are there."""
+    return _api is not None and _api["dump"](_text(path)) == 0
 
 
 def _tool():

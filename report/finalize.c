@@ -155,9 +155,10 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 	return status;
 }
 
-static struct rvp_status write_all(const char *folder, const struct rvp_attribution_settings *settings)
+static struct rvp_status write_all(const char *folder, const char *to,
+				   const struct rvp_attribution_settings *settings)
 {
-	struct outputs outputs = {.folder = folder};
+	struct outputs outputs = {.folder = to};
 	struct rvp_run *run;
 	struct rvp_status status = rvp_run_open(&run, folder);
 
@@ -275,7 +276,7 @@ static bool is_fresh(const char *folder)
 	return written > records_changed_ns(folder) && is_complete(folder);
 }
 
-static struct rvp_status finalize(const char *folder, bool only_if_stale,
+static struct rvp_status finalize(const char *folder, const char *to, bool only_if_stale,
 				  const struct rvp_attribution_settings *settings)
 {
 	struct rvp_status status = RVP_OK;
@@ -284,7 +285,7 @@ static struct rvp_status finalize(const char *folder, bool only_if_stale,
 	if (looks_like_a_run(folder))
 		status = lock(folder, &fd);
 	if (!rvp_failed(status) && !(only_if_stale && is_fresh(folder)))
-		status = write_all(folder, settings);
+		status = write_all(folder, to, settings);
 	if (fd >= 0)
 		close(fd);
 	return status;
@@ -292,15 +293,22 @@ static struct rvp_status finalize(const char *folder, bool only_if_stale,
 
 struct rvp_status rvp_finalize(const char *folder)
 {
-	return finalize(folder, false, NULL);
+	return finalize(folder, folder, false, NULL);
 }
 
 struct rvp_status rvp_finalize_if_stale(const char *folder)
 {
-	return finalize(folder, true, NULL);
+	return finalize(folder, folder, true, NULL);
 }
 
 struct rvp_status rvp_finalize_with(const char *folder, const struct rvp_attribution_settings *settings)
 {
-	return finalize(folder, false, settings);
+	return finalize(folder, folder, false, settings);
+}
+
+struct rvp_status rvp_finalize_into(const char *folder, const char *to)
+{
+	if (mkdir(to, 0700) != 0 && errno != EEXIST)
+		return rvp_fail("make", to, errno);
+	return finalize(folder, to, false, NULL);
 }

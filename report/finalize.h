@@ -8,6 +8,9 @@
 
 struct rvp_status rvp_finalize(const char *folder);
 
+/* The same into another folder, which is made where it is not there; the run folder's outputs stay. */
+struct rvp_status rvp_finalize_into(const char *folder, const char *to);
+
 struct rvp_attribution_settings;
 
 /* The same with rules of the user. */

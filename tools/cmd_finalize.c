@@ -1,33 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_finalize.c: `rvprof finalize DIR`: writes the outputs of a run folder, again if they are there. Loads
- * no library but libc and libm: a program that ends waits for it. */
+/* cmd_finalize.c: `rvprof finalize [--output DIR] DIR`: writes the outputs of a run folder, again if they are
+ * there. Loads no library but libc and libm: a program that ends waits for it. */
 #include "report/finalize.h"
 #include "tools/commands.h"
 #include "tools/last_look.h"
 
+#include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char help[] =
-    "Usage: rvprof finalize DIR\n"
+    "Usage: rvprof finalize [--output DIR] DIR\n"
     "Writes memory.csv, categories.csv, latency.csv, trace.json and summary.json of a run folder from its\n"
-    "records, again if they are there. `rvprof report` does it by itself when it is needed.\n";
+    "records, again if they are there. `rvprof report` does it by itself when it is needed.\n"
+    "  --output DIR  into this folder, made if need be, in place of the run's own\n"
+    "  --help        this\n";
 
-int rvp_cmd_finalize(int argc, char **argv)
+static int write_outputs(const char *folder, const char *to)
 {
-	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-		fputs(help, stdout);
-		return RVP_EXIT_DONE;
-	}
-	if (argc != 2 || argv[1][0] == '-') {
-		rvp_complain("finalize takes one run folder: rvprof finalize DIR");
-		return RVP_EXIT_USAGE;
-	}
-	rvp_last_look(argv[1]);
-	struct rvp_status status = rvp_finalize(argv[1]);
+	struct rvp_status status;
 
+	if (!to)
+		rvp_last_look(folder);
+	status = to ? rvp_finalize_into(folder, to) : rvp_finalize(folder);
 	if (!rvp_failed(status))
 		return RVP_EXIT_DONE;
 	rvp_complain_of(&status);
 	return RVP_EXIT_USAGE;
+}
+
+int rvp_cmd_finalize(int argc, char **argv)
+{
+	static const struct option options[] = {
+	    {"output", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	const char *to = NULL;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return RVP_EXIT_DONE;
+		}
+		if (option != 'o') {
+			rvp_complain_of_option(argv[0], option, argv[optind - 1], options);
+			return RVP_EXIT_USAGE;
+		}
+		to = optarg;
+	}
+	if (argc - optind != 1) {
+		rvp_complain("finalize takes one run folder: rvprof finalize DIR");
+		return RVP_EXIT_USAGE;
+	}
+	return write_outputs(argv[optind], to);
 }
