@@ -19,6 +19,7 @@
 #include "preload/emit.h"
 #include "preload/enter.h"
 #include "preload/finalizer.h"
+#include "preload/order.h"
 #include "preload/own.h"
 #include "preload/pause.h"
 #include "preload/recorder.h"
@@ -101,6 +102,9 @@ static uint64_t mark_stamp(struct rvp_thread *thread, bool is_shared)
 	if (stamp < thread->last_stamp)
 		stamp = thread->last_stamp;
 	thread->last_stamp = stamp;
+	thread->order.stamp_at = 0;
+	if (is_shared)
+		rvp_order_mark();
 	return stamp;
 }
 

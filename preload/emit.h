@@ -25,7 +25,7 @@ static inline uint8_t *rvp_emit_room(struct rvp_thread *thread, uint64_t bytes)
 static inline void rvp_emit_commit(struct rvp_thread *thread, const uint8_t *end)
 {
 	rvp_slot_commit(thread->slot, end);
-	rvp_machine_add(&rvp_local.counters->record_count, 1);
+	thread->other_records++;
 }
 
 /* The values are computed before the room is looked for: computing a stamp can itself emit (deferred events). */

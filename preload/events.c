@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* events.c: turns an alloc or a free into its record. See events.h.
  *
- * The record's stamp is taken after the real malloc and before the real free, so two threads' events of one
- * address are stamped in the order in which the address changed hands.
+ * Steps of an event: walk | room in the slot | order (order.h) | bytes | commit. Room comes before order:
+ * what a flush records by itself is stamped then, and an event must not stand behind a stamp that is later
+ * than its own.
+ *
+ * In full mode most events have no stamp. Those of blocks of LARGE_BYTES and more have one always, so that
+ * their times are their own; in sampled mode all have, since each stands for many that are not recorded.
  */
 #include "preload/events.h"
 
@@ -11,9 +15,19 @@
 #include "preload/emit.h"
 #include "preload/folder.h"
 #include "preload/folds.h"
+#include "preload/order.h"
 #include "preload/own.h"
 #include "preload/stack_room.h"
 #include "preload/walk.h"
+#include "record/event_encode.h"
+
+enum { LARGE_BYTES = 4096, OTHER_ROOM_BYTES = 512 };
+
+static bool has_deferred(const struct rvp_thread *thread)
+{
+	return __builtin_expect(
+	    atomic_load_explicit(&thread->slot->deferred_count, memory_order_relaxed) != 0, 0);
+}
 
 uint64_t rvp_event_stamp(struct rvp_thread *thread)
 {
@@ -21,10 +35,14 @@ uint64_t rvp_event_stamp(struct rvp_thread *thread)
 
 	/* A handler's event that came before the stamp goes into the log before it. */
 	do {
-		if (thread->slot && atomic_load_explicit(&thread->slot->deferred_count, memory_order_relaxed))
+		if (thread->slot && has_deferred(thread))
 			rvp_drain_deferred(thread);
+		if (thread->slot)
+			rvp_emit_room(thread, OTHER_ROOM_BYTES);
 		stamp = rvp_stamp();
-	} while (thread->slot && atomic_load_explicit(&thread->slot->deferred_count, memory_order_relaxed));
+	} while (thread->slot && has_deferred(thread));
+	rvp_order_mark();
+	thread->order.stamp_at = 0;
 	thread->last_stamp = stamp;
 	return stamp;
 }
@@ -54,60 +72,134 @@ static bool remember(uint64_t address)
 	return false;
 }
 
+/* Where a record's bytes go, and its stamp; NULL: dropped, and counted. */
+static uint8_t *room_and_stamp(struct rvp_thread *thread, uint64_t address, uint64_t *stamp)
+{
+	uint8_t *at;
+
+	do {
+		if (has_deferred(thread))
+			rvp_drain_deferred(thread);
+		at = rvp_emit_room(thread, RVP_EVENT_ROOM_BYTES);
+		if (!at)
+			return NULL;
+		*stamp = rvp_order_stamp(&thread->order, address, thread->slot->record_count);
+	} while (has_deferred(thread));
+	thread->last_stamp = *stamp;
+	return at;
+}
+
+/* Where the bytes of an event go that needs no stamp; NULL: it needs one, or there is no room. */
+static uint8_t *room_without_stamp(struct rvp_thread *thread, uint64_t address, uint64_t bytes)
+{
+	struct rvp_slot *slot = thread->slot;
+
+	if (!rvp_is_full_mode() || bytes >= LARGE_BYTES ||
+	    !rvp_order_is_known(&thread->order, address, slot->record_count))
+		return NULL;
+	return rvp_slot_room(slot, RVP_SLOT_BYTES, RVP_EVENT_ROOM_BYTES);
+}
+
+static bool has_slot(struct rvp_thread *thread)
+{
+	if (__builtin_expect(thread->slot != NULL, 1) || rvp_folder_give_slot(thread))
+		return true;
+	rvp_lose(atomic_load(&rvp_process.locked) ? RVP_LOSS_SECCOMP : RVP_LOSS_NO_BUFFER, 1);
+	return false;
+}
+
+static __attribute__((noinline)) void put_alloc_with_stamp(struct rvp_thread *thread,
+							   struct rvp_record_ALLOC record, enum rvp_kind kind)
+{
+	struct rvp_delta *delta = &thread->delta;
+	uint8_t *at = room_and_stamp(thread, record.address, &record.stamp);
+
+	if (!at)
+		return;
+	if (kind == RVP_SAMPLE)
+		at = rvp_put_SAMPLE(at, delta,
+				    &(struct rvp_record_SAMPLE){record.stamp, record.address, record.bytes,
+								record.stack, record.python, record.family});
+	else if (!rvp_event_stamp_fits(record.stamp, delta))
+		at = rvp_put_ALLOC(at, delta, &record);
+	else
+		at = rvp_put_event_alloc(at, delta, &record.stamp, record.address, record.bytes,
+					 (uint32_t)record.stack, (uint32_t)record.python,
+					 (unsigned)record.family);
+	rvp_slot_commit(thread->slot, at);
+}
+
 void rvp_event_alloc(struct rvp_thread *thread, enum rvp_kind kind, void *block, uint64_t bytes,
 		     enum rvp_family family, struct rvp_caller caller)
 {
 	struct rvp_path path;
-	uint64_t stamp;
-	bool kept;
+	uint8_t *at;
 
-	if (!thread->slot && !rvp_folder_give_slot(thread)) {
-		rvp_lose(atomic_load(&rvp_process.locked) ? RVP_LOSS_SECCOMP : RVP_LOSS_NO_BUFFER, 1);
+	if (!has_slot(thread))
 		return;
-	}
-	stamp = rvp_event_stamp(thread);
 	path = rvp_event_path(thread, caller);
-	if (is_folded()) {
+	if (__builtin_expect(is_folded(), 0)) {
 		rvp_fold(path, bytes, kind == RVP_SAMPLE);
 		RVP_COUNT(fold_count, 1);
 		return;
 	}
 	if (!remember((uint64_t)block))
 		return;
-	if (kind == RVP_ALLOC)
-		kept = RVP_EMIT(thread, ALLOC, 0, .stamp = stamp, .address = (uint64_t)block, .bytes = bytes,
-				.stack = path.stack, .python = path.python, .family = family);
+	at = room_without_stamp(thread, (uint64_t)block, bytes);
+	if (__builtin_expect(at != NULL, 1))
+		rvp_slot_commit(thread->slot, rvp_put_event_alloc(at, &thread->delta, NULL, (uint64_t)block,
+								  bytes, path.stack, path.python, family));
 	else
-		kept = RVP_EMIT(thread, SAMPLE, 0, .stamp = stamp, .address = (uint64_t)block, .bytes = bytes,
-				.stack = path.stack, .python = path.python, .family = family);
-	if (kept)
-		RVP_COUNT(recorded_count, 1);
+		put_alloc_with_stamp(thread,
+				     (struct rvp_record_ALLOC){.address = (uint64_t)block,
+							       .bytes = bytes,
+							       .stack = path.stack,
+							       .python = path.python,
+							       .family = family},
+				     kind);
 }
 
-bool rvp_event_free(struct rvp_thread *thread, void *block, enum rvp_family family)
+static __attribute__((noinline)) bool put_free_with_stamp(struct rvp_thread *thread,
+							  struct rvp_record_FREE record)
 {
-	uint64_t stamp;
+	struct rvp_delta *delta = &thread->delta;
+	uint8_t *at = room_and_stamp(thread, record.address, &record.stamp);
+
+	if (!at)
+		return false;
+	if (rvp_event_stamp_fits(record.stamp, delta))
+		at = rvp_put_event_free(at, delta, &record.stamp, record.address, (unsigned)record.family);
+	else
+		at = rvp_put_FREE(at, delta, &record);
+	rvp_slot_commit(thread->slot, at);
+	return true;
+}
+
+bool rvp_event_free(struct rvp_thread *thread, void *block, uint64_t usable, enum rvp_family family)
+{
+	uint8_t *at;
 
 	if (rvp_is_full_mode() ? is_folded() : !rvp_blocks_remove((uint64_t)block))
 		return false;
-	if (!thread->slot && !rvp_folder_give_slot(thread)) {
-		rvp_lose(atomic_load(&rvp_process.locked) ? RVP_LOSS_SECCOMP : RVP_LOSS_NO_BUFFER, 1);
+	if (!has_slot(thread))
 		return false;
-	}
-	stamp = rvp_event_stamp(thread);
-	if (!RVP_EMIT(thread, FREE, 0, .stamp = stamp, .address = (uint64_t)block, .family = family))
-		return false;
-	RVP_COUNT(recorded_count, 1);
+	at = room_without_stamp(thread, (uint64_t)block, usable);
+	if (__builtin_expect(at == NULL, 0))
+		return put_free_with_stamp(
+		    thread, (struct rvp_record_FREE){.address = (uint64_t)block, .family = family});
+	rvp_slot_commit(thread->slot, rvp_put_event_free(at, &thread->delta, NULL, (uint64_t)block, family));
 	return true;
 }
 
 void rvp_event_unfree(struct rvp_thread *thread, void *block)
 {
-	uint64_t stamp = rvp_event_stamp(thread);
+	struct rvp_record_UNFREE record = {.address = (uint64_t)block};
+	uint8_t *at = room_and_stamp(thread, record.address, &record.stamp);
 
 	if (!rvp_is_full_mode())
 		rvp_blocks_insert((uint64_t)block);
-	RVP_EMIT(thread, UNFREE, 0, .stamp = stamp, .address = (uint64_t)block);
+	if (at)
+		rvp_emit_commit(thread, rvp_put_UNFREE(at, &thread->delta, &record));
 }
 
 /* `kind` is stored last: the reader skips an entry with
@@ -127,7 +219,7 @@ void rvp_event_defer(enum rvp_kind kind, void *block, uint64_t bytes, enum rvp_f
 
 	struct rvp_deferred *event = &slot->deferred[number];
 
-	event->stamp = rvp_stamp();
+	event->stamp = rvp_order_stamp_beside(&rvp_local.thread->order, (uint64_t)block);
 	event->address = (uint64_t)block;
 	event->bytes = bytes;
 	event->family = family;
@@ -145,7 +237,7 @@ static void emit_deferred(struct rvp_thread *thread, const struct rvp_deferred *
 		kept = RVP_EMIT(thread, FREE, 0, .stamp = event->stamp, .address = event->address,
 				.family = event->family);
 	if (kept)
-		RVP_COUNT(recorded_count, 1);
+		thread->other_records--;
 }
 
 void rvp_drain_deferred(struct rvp_thread *thread)

@@ -14,8 +14,8 @@ static inline bool rvp_is_full_mode(void)
 void rvp_event_alloc(struct rvp_thread *thread, enum rvp_kind kind, void *block, uint64_t bytes,
 		     enum rvp_family family, struct rvp_caller caller);
 
-/* A block is about to be given back. True when a FREE record was written. */
-bool rvp_event_free(struct rvp_thread *thread, void *block, enum rvp_family family);
+/* A block of `usable` bytes is about to be given back. True when a FREE record was written. */
+bool rvp_event_free(struct rvp_thread *thread, void *block, uint64_t usable, enum rvp_family family);
 
 /* The block whose free was just recorded lives on: the realloc failed. */
 void rvp_event_unfree(struct rvp_thread *thread, void *block);

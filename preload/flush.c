@@ -103,7 +103,7 @@ static void lose_chunk(struct rvp_thread *thread, long error)
 void rvp_flush(struct rvp_thread *thread)
 {
 	struct rvp_slot *slot = thread->slot;
-	uint64_t mask = 0, begin;
+	uint64_t mask = 0, begin, records = slot->record_count;
 	size_t bytes;
 	long error = -EPERM;
 
@@ -121,6 +121,9 @@ void rvp_flush(struct rvp_thread *thread)
 		lose_chunk(thread, error);
 	else
 		rvp_slot_restart(slot);
+	/* Behind the restart: what is in a slot is counted by the reader. */
+	RVP_COUNT(record_count, records);
+	RVP_COUNT(recorded_count, records - thread->other_records);
 	rvp_thread_begin_chunk(thread);
 	rvp_unblock_signals(mask);
 }

@@ -10,6 +10,7 @@
 #include "preload/finish.h"
 #include "preload/folder.h"
 #include "preload/followers.h"
+#include "preload/order.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
 #include "preload/stamp.h"
@@ -43,6 +44,7 @@ static void tell_fork(uint64_t stamp, pid_t child)
 	if (rvp_process.buffers && rvp_folder_give_slot(thread))
 		RVP_EMIT(thread, FORK, 0, .stamp = stamp, .child_pid = (uint64_t)child,
 			 .how = RVP_BIRTH_FORK);
+	thread->order.stamp_at = 0; /* what the parent does now is behind the fork */
 	rvp_leave(thread);
 }
 
@@ -65,6 +67,7 @@ pid_t fork(void)
 	if (!rvp_real_ready())
 		return (pid_t)rvp_syscall6(SYS_fork, 0, 0, 0, 0, 0, 0);
 	stamp = rvp_stamp();
+	rvp_order_mark();
 	child = rvp_real.fork();
 	error = errno;
 	if (child > 0)

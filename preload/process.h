@@ -67,7 +67,7 @@ void rvp_process_stop(const char *why, const char *what_to_do);
 /* `rvprof: <text>` and newline to stderr by one write; nothing when fd 2 is closed. */
 void rvp_process_say(const char *text);
 
-/* Ticks of the process's clock, ordered after what came before; CLOCK_REALTIME in ns. */
+/* Ticks of the process's clock, ordered after the loads before it and before those behind it; CLOCK_REALTIME in ns. */
 uint64_t rvp_stamp(void);
 uint64_t rvp_realtime_ns(void);
 

@@ -92,16 +92,24 @@ static bool is_from_file(int fd, uint64_t bytes, struct rvp_thread *thread, stru
 	return recalled >= 0 ? recalled : ask(fd, thread, source);
 }
 
-/* Anything else that the thread records begins a new epoch. */
+/* Changes with every record. */
+static uint64_t word_of(const struct rvp_thread *thread)
+{
+	return atomic_load_explicit(&thread->slot->word, memory_order_relaxed);
+}
+
+/* Anything else that the thread records begins a new epoch. Only with a slot. */
 static struct rvp_filled *place_of(struct rvp_thread *thread, uint64_t address)
 {
 	struct rvp_fills *fills = &thread->fills;
 	struct rvp_filled *place =
 	    &fills->places[(address >> 4 ^ address >> 12 ^ address >> 20) % RVP_FILLED_PLACES];
 
-	if (fills->last_stamp != thread->last_stamp) {
+	uint64_t word = word_of(thread);
+
+	if (fills->last_word != word) {
 		fills->epoch++;
-		fills->last_stamp = thread->last_stamp;
+		fills->last_word = word;
 	}
 	if (place->address != address || place->epoch != fills->epoch)
 		*place = (struct rvp_filled){.address = address, .epoch = fills->epoch};
@@ -163,7 +171,7 @@ static void record(struct rvp_thread *thread, struct rvp_read read, struct sourc
 	atomic_fetch_add_explicit(&fill_count, 1, memory_order_relaxed);
 	RVP_EMIT(thread, FILL, 0, .stamp = rvp_event_stamp(thread), .address = (uint64_t)to, .bytes = got,
 		 .device = source.device, .inode = source.inode, .offset = read.offset, .how = read.how);
-	thread->fills.last_stamp = thread->last_stamp;
+	thread->fills.last_word = word_of(thread);
 }
 
 /* A signal handler that reads while its thread is in a hook; rare enough to ask. */

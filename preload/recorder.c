@@ -83,7 +83,7 @@ void rvp_on_free(struct rvp_thread *thread, void *block, uint64_t usable, enum r
 	if (__builtin_expect(usable >= rvp_writes_floor, 0))
 		leave_place((uint64_t)block);
 	if (!(rvp_pause_matters() && rvp_pause_took(block)))
-		rvp_event_free(thread, block, family);
+		rvp_event_free(thread, block, usable, family);
 	moved(thread, usable);
 	rvp_cost_end(cost);
 }
@@ -93,7 +93,7 @@ struct rvp_move rvp_on_move_begin(struct rvp_thread *thread, void *block, uint64
 	struct rvp_move move = {.block = block, .usable = usable};
 
 	move.passed_over = rvp_pause_matters() && rvp_pause_took(block);
-	move.recorded = !move.passed_over && rvp_event_free(thread, block, RVP_FAMILY_REALLOC);
+	move.recorded = !move.passed_over && rvp_event_free(thread, block, usable, RVP_FAMILY_REALLOC);
 	if (__builtin_expect(usable >= rvp_writes_floor, 0))
 		move.place = rvp_places_take((uint64_t)block);
 	return move;

@@ -61,13 +61,31 @@ static uint64_t clock_ns(clockid_t clock)
 								      : rvp_clock_ns(clock);
 }
 
+static uint64_t stamp_without_tsc(void)
+{
+	uint64_t stamp;
+
+	if (atomic_load_explicit(&frozen.is, memory_order_relaxed))
+		return atomic_fetch_add(&frozen.stamp, 1);
+	rvp_machine_fence_loads();
+	stamp = clock_ns(CLOCK_MONOTONIC);
+	rvp_machine_fence_loads();
+	return stamp;
+}
+
+static bool has_tsc(void)
+{
+	return rvp_process.clock == RVP_CLOCK_TSC && !atomic_load_explicit(&frozen.is, memory_order_relaxed);
+}
+
 uint64_t rvp_stamp(void)
 {
-	if (__builtin_expect(atomic_load_explicit(&frozen.is, memory_order_relaxed), 0))
-		return atomic_fetch_add(&frozen.stamp, 1);
-	if (__builtin_expect(rvp_process.clock == RVP_CLOCK_TSC, 1))
-		return rvp_machine_stamp();
-	return clock_ns(CLOCK_MONOTONIC);
+	return __builtin_expect(has_tsc(), 1) ? rvp_machine_stamp() : stamp_without_tsc();
+}
+
+uint64_t rvp_stamp_alone(void)
+{
+	return __builtin_expect(has_tsc(), 1) ? rvp_machine_stamp_before() : stamp_without_tsc();
 }
 
 uint64_t rvp_stamp_unordered(void)

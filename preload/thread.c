@@ -12,6 +12,7 @@
 #include "preload/enter.h"
 #include "preload/flush.h"
 #include "preload/head.h"
+#include "preload/order.h"
 #include "preload/own.h"
 #include "preload/stack_room.h"
 #include "preload/sys.h"
@@ -92,6 +93,7 @@ static void set_up(struct pooled *one, uint32_t tid)
 {
 	struct rvp_thread *thread = &one->thread;
 	uint32_t nobody = 0;
+	bool is_first;
 
 	if (thread->slot)
 		rvp_flush(thread);
@@ -104,7 +106,9 @@ static void set_up(struct pooled *one, uint32_t tid)
 	find_stack(thread);
 	rvp_local.thread = thread;
 	rvp_local.counters = NULL;
-	if (atomic_compare_exchange_strong(&rvp_process.first_taken, &nobody, 1))
+	is_first = atomic_compare_exchange_strong(&rvp_process.first_taken, &nobody, 1);
+	rvp_order_attach(&thread->order, is_first);
+	if (is_first)
 		rvp_local.counters = &rvp_process.entry->counters;
 	else if (thread->slot)
 		rvp_local.counters = &thread->slot->counters;
@@ -163,6 +167,7 @@ void rvp_threads_leave_parent(void)
 		atomic_store(&one->owner, 0);
 		one->thread.slot = NULL;
 	}
+	rvp_order_after_fork();
 	rvp_local.thread = NULL;
 	rvp_local.counters = NULL;
 }

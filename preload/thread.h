@@ -31,7 +31,7 @@ struct rvp_filled {
 	uint32_t epoch, count;
 };
 struct rvp_fills {
-	uint64_t last_stamp;
+	uint64_t last_word; /* of the slot, behind the last FILL */
 	uint32_t epoch;
 	struct rvp_filled places[RVP_FILLED_PLACES];
 };
@@ -46,12 +46,21 @@ struct rvp_aligned {
 /* Where texts of marks stand in the open chunk (text_places.h). */
 enum { RVP_TEXT_PLACES_BITS = 10, RVP_TEXT_PLACES = 1 << RVP_TEXT_PLACES_BITS };
 
+/* A thread's part of order.h. */
+struct rvp_order_place {
+	uint64_t epoch;    /* that it saw last */
+	uint64_t stamp_at; /* which record of the open chunk takes a stamp again */
+	uint32_t serial;   /* never used again */
+};
+
 struct rvp_thread {
 	struct rvp_slot *slot; /* NULL: this thread has counters only (nothing to record yet, or no buffer) */
 	uint32_t slot_number;
 	uint32_t tid;
 	struct rvp_delta delta; /* of the slot's open chunk */
+	struct rvp_order_place order;
 	uint64_t last_stamp;
+	uint64_t other_records;         /* of the open chunk: neither alloc nor free */
 	uint64_t stack_low, stack_high; /* bounds of its stack; 0, 0: unknown */
 	uint64_t random;                /* state of its generator, never 0 */
 	int64_t sample_left;            /* bytes until the next sample */
@@ -70,6 +79,8 @@ struct rvp_thread {
 static inline void rvp_thread_begin_chunk(struct rvp_thread *thread)
 {
 	thread->delta = (struct rvp_delta){0};
+	thread->order.stamp_at = 0;
+	thread->other_records = 0;
 	__builtin_memset(thread->text_places, 0, sizeof thread->text_places);
 }
 

@@ -6,6 +6,8 @@
  */
 #include "record/decode.h"
 
+#include "record/event_decode.h"
+
 #include <string.h>
 
 struct rvp_decoder rvp_decoder_over(const void *payload, uint64_t length)
@@ -102,12 +104,35 @@ static bool fail(struct rvp_decoder *decoder, const uint8_t *start)
 	return false;
 }
 
+/* A compact event, as the record that it stands for. */
+static bool get_event(struct rvp_decoder *decoder, struct rvp_record *record)
+{
+	struct rvp_event event;
+
+	if (!rvp_decode_event(decoder, &event))
+		return fail(decoder, decoder->at);
+	record->kind = event.is_alloc ? RVP_ALLOC : RVP_FREE;
+	if (event.is_alloc)
+		record->ALLOC = (struct rvp_record_ALLOC){.stamp = event.stamp,
+							  .address = event.address,
+							  .bytes = event.bytes,
+							  .stack = event.stack,
+							  .python = event.python,
+							  .family = event.family};
+	else
+		record->FREE = (struct rvp_record_FREE){
+		    .stamp = event.stamp, .address = event.address, .family = event.family};
+	return true;
+}
+
 bool rvp_decode_next(struct rvp_decoder *decoder, struct rvp_record *record)
 {
 	const uint8_t *start = decoder->at;
 
 	if (decoder->broken || start == decoder->end)
 		return false;
+	if (*start >= RVP_EVENT_MARK)
+		return get_event(decoder, record);
 	record->kind = *decoder->at++;
 	if (record->kind >= RVP_KIND_COUNT || !rvp_schemas[record->kind].name)
 		return fail(decoder, start);

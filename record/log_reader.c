@@ -6,6 +6,8 @@
  */
 #include "record/log_reader.h"
 
+#include "record/decode.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -133,6 +135,19 @@ static struct rvp_status add_deferred(struct rvp_log *log, struct rvp_slot *slot
 	return RVP_OK;
 }
 
+/* The owner counts a chunk's records when it has left its slot; those that are in it still are counted here. */
+static void count_open_records(struct rvp_log *log, const uint8_t *payload, uint64_t length)
+{
+	struct rvp_decoder decoder = rvp_decoder_over(payload, length);
+	struct rvp_record record;
+
+	while (rvp_decode_next(&decoder, &record)) {
+		log->counters.record_count++;
+		log->counters.recorded_count +=
+		    record.kind == RVP_ALLOC || record.kind == RVP_SAMPLE || record.kind == RVP_FREE;
+	}
+}
+
 static struct rvp_status find_in_buffers(struct rvp_log *log, size_t *room)
 {
 	struct rvp_buffers *buffers = log->buffers_copy;
@@ -148,7 +163,9 @@ static struct rvp_status find_in_buffers(struct rvp_log *log, size_t *room)
 		/* An empty open chunk is listed too: its number says how many must be in the log. */
 		if (rvp_word_length(word) > buffers->slot_bytes - RVP_SLOT_PAYLOAD_AT)
 			log->torn_chunks++;
-		else if (rvp_word_sequence(word) > 0 && (rvp_word_sequence(word) > 1 || rvp_word_length(word) > 0))
+		else if (rvp_word_sequence(word) > 0 &&
+			 (rvp_word_sequence(word) > 1 || rvp_word_length(word) > 0)) {
+			count_open_records(log, rvp_slot_payload(slot), rvp_word_length(word));
 			status = add_chunk(log, room,
 					   (struct rvp_chunk){
 					       .payload = rvp_slot_payload(slot),
@@ -159,6 +176,7 @@ static struct rvp_status find_in_buffers(struct rvp_log *log, size_t *room)
 					       .thread_serial = slot->serial,
 					       .sequence = rvp_word_sequence(word),
 					   });
+		}
 		if (!rvp_failed(status))
 			status = add_deferred(log, slot);
 		if (rvp_failed(status))

@@ -25,7 +25,7 @@ struct rvp_log {
 	struct rvp_chunk *chunks; /* by slot, then sequence; each (slot, sequence) once */
 	size_t chunk_count;
 	struct rvp_file_header file;    /* of the log, or of the buffers where there is no log yet */
-	struct rvp_counters counters;   /* sum over the slots */
+	struct rvp_counters counters;   /* sum over the slots, records of open chunks counted in */
 	uint64_t loss[RVP_LOSS_COUNT];  /* what the process itself counted */
 	uint64_t own_bytes, node_count, python_node_count, recorded_blocks;
 	uint32_t tree_entry;

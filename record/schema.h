@@ -112,6 +112,9 @@ struct rvp_record {
 /* What the deltas of a chunk count from; all zero at its start. */
 struct rvp_delta {
 	uint64_t stamp, address, stack, python;
+	/* Of compact events alone (event.h); a NODE between two of them does not disturb these. */
+	uint64_t block;
+	uint32_t event_stack, event_python;
 };
 
 /* One row a field, for the decoder, dump and the documentation. */

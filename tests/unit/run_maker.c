@@ -125,7 +125,6 @@ void maker_commit(struct maker_thread *thread, const uint8_t *end, int kind, uin
 	struct rvp_counters *counters = &thread->slot->counters;
 
 	rvp_slot_commit(thread->slot, end);
-	counters->record_count++;
 	if (kind == RVP_ALLOC || kind == RVP_SAMPLE) {
 		counters->alloc_count++;
 		counters->alloc_bytes += bytes;
@@ -148,6 +147,7 @@ void maker_seal(struct maker_thread *thread)
 	memset(process->log + process->log_bytes, 0, room);
 	memcpy(process->log + process->log_bytes, rvp_slot_chunk(thread->slot), bytes);
 	process->log_bytes += room;
+	thread->slot->counters.record_count += thread->slot->record_count;
 	rvp_slot_restart(thread->slot);
 	thread->delta = (struct rvp_delta){0};
 }
