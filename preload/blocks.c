@@ -5,14 +5,13 @@
  *   (K1) A cell is 0 or one address; it goes 0 -> address by compare-and-swap and address -> 0 by its one owner.
  *   (K2) An address is in its home bucket of some level, or nowhere.
  *   (K3) A level, once there, stays.
- *   (K4) filter[f(address)] is not 0 while the address is in the table: it counts up before the cell is written and
+ *   (K4) rvp_blocks_filter[f(address)] is not 0 while the address is in the table: it counts up before the cell is written and
  *        down after it is emptied. Most frees are of blocks that are not here, and end at this small, warm table.
  */
 #include "preload/blocks.h"
 
 #include "preload/own.h"
 
-#include <stdatomic.h>
 #include <stddef.h>
 
 enum { LEVELS = 3, CELLS = 8 };
@@ -25,21 +24,17 @@ static const uint32_t bucket_bits[LEVELS] = {12, 17, 21}; /* 32 Ki, 1 Mi, 16 Mi 
 static struct bucket *_Atomic level[LEVELS];
 static _Atomic uint64_t count;
 
-enum { FILTER_BITS = 12, FILTER_STUCK = 65535 };
-static _Atomic uint16_t filter[1 << FILTER_BITS];
-
-static _Atomic uint16_t *filter_of(uint64_t address)
-{
-	return &filter[(address >> 4) * 0x9e3779b97f4a7c15u >> (64 - FILTER_BITS)];
-}
+enum { FILTER_STUCK = UINT8_MAX };
+_Atomic uint8_t rvp_blocks_filter[1 << RVP_BLOCKS_FILTER_BITS];
 
 /* A place that counted to its end stays there: it only says "perhaps". */
-static void filter_add(_Atomic uint16_t *place, int16_t step)
+static void filter_add(uint64_t address, int step)
 {
-	uint16_t seen = atomic_load_explicit(place, memory_order_relaxed);
+	_Atomic uint8_t *place = &rvp_blocks_filter[rvp_blocks_place(address)];
+	uint8_t seen = atomic_load_explicit(place, memory_order_relaxed);
 
 	while (seen != FILTER_STUCK &&
-	       !atomic_compare_exchange_weak_explicit(place, &seen, (uint16_t)(seen + step), memory_order_seq_cst,
+	       !atomic_compare_exchange_weak_explicit(place, &seen, (uint8_t)(seen + step), memory_order_seq_cst,
 						      memory_order_relaxed))
 		;
 }
@@ -78,7 +73,7 @@ static bool insert_at(struct bucket *bucket, uint64_t address)
 
 bool rvp_blocks_insert(uint64_t address)
 {
-	filter_add(filter_of(address), 1);
+	filter_add(address, 1);
 	for (int i = 0; i < LEVELS; i++) {
 		if (!atomic_load(&level[i]) && !make_level(i))
 			break;
@@ -87,13 +82,13 @@ bool rvp_blocks_insert(uint64_t address)
 			return true;
 		}
 	}
-	filter_add(filter_of(address), -1);
+	filter_add(address, -1);
 	return false;
 }
 
 bool rvp_blocks_remove(uint64_t address)
 {
-	if (__builtin_expect(atomic_load_explicit(filter_of(address), memory_order_relaxed) == 0, 1))
+	if (__builtin_expect(!rvp_blocks_may_hold(address), 1))
 		return false;
 	for (int i = 0; i < LEVELS; i++) {
 		struct bucket *bucket = home(i, address);
@@ -104,7 +99,7 @@ bool rvp_blocks_remove(uint64_t address)
 			if (atomic_load_explicit(&bucket->cell[cell], memory_order_relaxed) == address) {
 				atomic_store_explicit(&bucket->cell[cell], 0, memory_order_relaxed);
 				atomic_fetch_sub_explicit(&count, 1, memory_order_relaxed);
-				filter_add(filter_of(address), -1);
+				filter_add(address, -1);
 				return true;
 			}
 	}

@@ -8,6 +8,7 @@
 #ifndef RVP_BLOCKS_H
 #define RVP_BLOCKS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,5 +19,20 @@ bool rvp_blocks_insert(uint64_t address);
 bool rvp_blocks_remove(uint64_t address);
 
 uint64_t rvp_blocks_count(void);
+
+/* For rvp_blocks_may_hold: how many addresses of the table share a place, at most. */
+enum { RVP_BLOCKS_FILTER_BITS = 13 };
+extern _Atomic uint8_t rvp_blocks_filter[1 << RVP_BLOCKS_FILTER_BITS] __attribute__((visibility("hidden")));
+
+static inline uint32_t rvp_blocks_place(uint64_t address)
+{
+	return (uint32_t)(address >> 4) * 0x9e3779b1u >> (32 - RVP_BLOCKS_FILTER_BITS);
+}
+
+/* False: it is not in the table. */
+static inline bool rvp_blocks_may_hold(uint64_t address)
+{
+	return atomic_load_explicit(&rvp_blocks_filter[rvp_blocks_place(address)], memory_order_relaxed) != 0;
+}
 
 #endif

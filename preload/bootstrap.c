@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bootstrap.c: see bootstrap.h.
  *
- * In front of each block stand 16 bytes with its size. `used` moves by compare-and-swap, so threads and signal
+ * In front of each block stand 16 bytes: its size, and the flag of a block that is mapped by itself (quick.h), so that
+ * no such block goes the short way. `used` moves by compare-and-swap, so threads and signal
  * handlers may meet here.
  *
  * Invariants
@@ -9,6 +10,8 @@
  *   (B2) Memory is handed out once and was never written before: it is zero.
  */
 #include "preload/bootstrap.h"
+
+#include "preload/quick.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -22,6 +25,7 @@ static atomic_size_t used;
 
 void *rvp_bootstrap_alloc(size_t alignment, size_t bytes)
 {
+	const uint64_t mapped = RVP_WORD_MAPPED;
 	size_t from = atomic_load(&used), begin;
 
 	if (alignment & (alignment - 1)) {
@@ -39,6 +43,7 @@ void *rvp_bootstrap_alloc(size_t alignment, size_t bytes)
 		}
 	} while (!atomic_compare_exchange_weak(&used, &from, begin + bytes));
 	memcpy(arena + begin - HEAD_BYTES, &bytes, sizeof bytes);
+	memcpy(arena + begin - sizeof mapped, &mapped, sizeof mapped);
 	return arena + begin;
 }
 

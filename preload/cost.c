@@ -8,17 +8,47 @@ enum { MOST_TICKS = 60000 }; /* 12 to 60 microseconds; a flush is shorter */
 
 static _Atomic uint64_t timed_count, timed_ticks;
 
-void rvp_cost_add(uint64_t begin_stamp)
+static void add(uint64_t count, uint64_t ticks_each)
+{
+	atomic_fetch_add_explicit(&timed_ticks, count * ticks_each, memory_order_relaxed);
+	atomic_fetch_add_explicit(&timed_count, count, memory_order_relaxed);
+}
+
+static uint64_t events_of_all(void)
+{
+	return rvp_local.counters->alloc_count + rvp_local.counters->free_count;
+}
+
+void rvp_cost_begin_short(struct rvp_thread *thread)
+{
+	thread->cost_events = 0;
+	thread->cost_seen = events_of_all();
+}
+
+/* The events since the last that was timed but `long_ways` of them. */
+static void add_short(struct rvp_thread *thread, uint64_t long_ways)
+{
+	uint64_t all = events_of_all(), since = all - thread->cost_seen;
+
+	thread->cost_seen = all;
+	if (since > long_ways)
+		add(since - long_ways,
+		    rvp_process.clock == RVP_CLOCK_TSC ? RVP_COST_SHORT_TICKS : RVP_COST_SHORT_NS);
+}
+
+void rvp_cost_add(struct rvp_thread *thread, uint64_t begin_stamp)
 {
 	uint64_t end = rvp_stamp(), ticks = end - begin_stamp, of_the_clock = rvp_stamp() - end;
+	uint64_t count = thread->cost_events;
 
-	/* In sampled mode most events are no longer than a look at the clock. */
+	/* Some events are no longer than a look at the clock. */
 	ticks -= of_the_clock < ticks ? of_the_clock : ticks;
+	thread->cost_events = 0;
 	if (atomic_load_explicit(&rvp_process.locked, memory_order_relaxed))
 		return;
-	atomic_fetch_add_explicit(&timed_ticks, ticks < MOST_TICKS ? ticks : MOST_TICKS,
-				  memory_order_relaxed);
-	atomic_fetch_add_explicit(&timed_count, 1, memory_order_relaxed);
+	add(count, ticks < MOST_TICKS ? ticks : MOST_TICKS);
+	if (rvp_local.is_quick)
+		add_short(thread, count);
 }
 
 void rvp_cost_emit(struct rvp_thread *thread, uint64_t stamp, uint64_t cpu_ns)

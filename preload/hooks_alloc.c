@@ -2,11 +2,15 @@
 /* hooks_alloc.c: malloc and its kin. Each hook: enter, real call with phase REAL, tell the recorder, leave.
  *
  * Rules: errno is as the real call left it; a size, alignment or failure is never changed; a block of the
- * bootstrap arena is recognised wherever a pointer comes in. Built with frame pointers: RVP_CALLER reads the
- * hook's own frame.
+ * bootstrap arena is recognised wherever a pointer comes in.
+ *
+ * malloc, calloc, realloc and free begin with the short way (quick.h). The long way of each is a function of its own in
+ * which the hook ends by a jump, so that the short way needs no frame, and RVP_CALLER finds there what it would find in
+ * the hook. (Optimized as this library always is, gcc and clang make a jump of it; tests of stacks would see a call.)
  */
 #include "preload/bootstrap.h"
 #include "preload/fronts.h"
+#include "preload/quick.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
 
@@ -70,18 +74,34 @@ static void *beside(void *block, uint64_t bytes, enum rvp_family family, uint64_
 		return beside(call, bytes, family, HERE());                       \
 	} while (0)
 
-void *malloc(size_t bytes)
+static __attribute__((noinline)) void *malloc_long_way(size_t bytes)
 {
 	GIVE(rvp_real_for(HERE())->malloc(bytes), bytes, RVP_FAMILY_MALLOC, 16);
 }
 
-void *calloc(size_t count, size_t each)
+void *malloc(size_t bytes)
+{
+	if (__builtin_expect(rvp_quick_alloc(bytes), 1))
+		return rvp_quick_given(rvp_real.malloc(bytes), bytes);
+	return malloc_long_way(bytes);
+}
+
+static __attribute__((noinline)) void *calloc_long_way(size_t count, size_t each)
 {
 	size_t bytes;
 
 	if (__builtin_mul_overflow(count, each, &bytes))
 		bytes = SIZE_MAX; /* the real one refuses */
 	GIVE(rvp_real_for(HERE())->calloc(count, each), bytes, RVP_FAMILY_CALLOC, 16);
+}
+
+void *calloc(size_t count, size_t each)
+{
+	size_t bytes;
+
+	if (__builtin_expect(!__builtin_mul_overflow(count, each, &bytes) && rvp_quick_alloc(bytes), 1))
+		return rvp_quick_given(rvp_real.calloc(count, each), bytes);
+	return calloc_long_way(count, each);
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes)
@@ -165,9 +185,17 @@ static inline void give_back(void *block, enum rvp_family family, uint64_t pc)
 	errno = error;
 }
 
-void free(void *block)
+static __attribute__((noinline)) void free_long_way(void *block)
 {
 	give_back(block, RVP_FAMILY_FREE, HERE());
+}
+
+void free(void *block)
+{
+	if (__builtin_expect(rvp_quick_free(block), 1))
+		rvp_real.free(block);
+	else
+		free_long_way(block);
 }
 
 void free_sized(void *block, size_t bytes)
@@ -247,9 +275,18 @@ static inline void *resize(void *block, size_t bytes, enum rvp_family family, st
 	return thread ? given(thread, to, bytes, family, caller) : beside(to, bytes, family, caller.pc);
 }
 
-void *realloc(void *block, size_t bytes)
+static __attribute__((noinline)) void *realloc_long_way(void *block, size_t bytes)
 {
 	return resize(block, bytes, RVP_FAMILY_REALLOC, RVP_CALLER());
+}
+
+void *realloc(void *block, size_t bytes)
+{
+	uint64_t word;
+
+	if (rvp_quick_move(block, bytes, &word))
+		return rvp_quick_moved(word, rvp_real.realloc(block, bytes), bytes);
+	return realloc_long_way(block, bytes);
 }
 
 void *reallocarray(void *block, size_t count, size_t each)

@@ -28,8 +28,8 @@
 
 struct rvp_process rvp_process;
 
-static _Atomic uint64_t never_alive;
-_Atomic uint64_t *rvp_alive = &never_alive;
+/* A page of its own. */
+_Alignas(4096) _Atomic uint64_t rvp_alive[4096 / sizeof(uint64_t)];
 
 /* A pipe that nobody reads and a file at its limit answer with a signal that would end the program. */
 static void write_quietly(const char *line, size_t length)
@@ -86,14 +86,9 @@ bool rvp_process_is_vfork_child(void)
 }
 
 /* The page whose first word says that this process is at home; a child by fork finds it wiped. */
-static bool make_alive_page(void)
+static bool wipe_alive_on_fork(void)
 {
-	void *page = rvp_own_map(4096);
-
-	if (!page || rvp_sys_madvise(page, 4096, MADV_WIPEONFORK) != 0)
-		return false;
-	rvp_alive = page;
-	return true;
+	return rvp_sys_madvise(rvp_alive, sizeof rvp_alive, MADV_WIPEONFORK) == 0;
 }
 
 static void read_identity(void)
@@ -253,7 +248,7 @@ static bool start(int argument_count, char **arguments, char **environment)
 	rvp_followers_prepare();
 	if (!is_wanted() && !rvp_process.is_root)
 		return false;
-	return claim_entry() && make_alive_page();
+	return claim_entry() && wipe_alive_on_fork();
 }
 
 void rvp_process_start(int argument_count, char **arguments, char **environment)

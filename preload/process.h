@@ -51,7 +51,7 @@ struct rvp_process {
 	char exe[256];                  /* basename as typed */
 };
 extern struct rvp_process rvp_process __attribute__((visibility("hidden")));
-extern _Atomic uint64_t *rvp_alive __attribute__((visibility("hidden")));
+extern _Atomic uint64_t rvp_alive[] __attribute__((visibility("hidden")));
 
 /* Once, by the constructor: READY or OFF afterwards. `arguments` is argv. */
 void rvp_process_start(int argument_count, char **arguments, char **environment);

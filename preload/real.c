@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
+#include <sys/auxv.h>
 
 struct rvp_real rvp_real, rvp_real_behind;
 static atomic_bool filled;
@@ -103,6 +104,18 @@ static void look_ahead(struct rvp_real *found)
 #undef LOOK
 }
 
+/* The whole family, and nobody else's in front of it. */
+static bool is_libcs(const struct rvp_real *found)
+{
+	const uintptr_t functions[] = {(uintptr_t)found->malloc, (uintptr_t)found->calloc,
+				       (uintptr_t)found->realloc, (uintptr_t)found->free, (uintptr_t)getauxval};
+
+	for (unsigned i = 0; i < sizeof functions / sizeof functions[0]; i++)
+		if (functions[i] < found->allocator_low || functions[i] >= found->allocator_high)
+			return false;
+	return !found->is_shadowed && !found->is_in_program;
+}
+
 static void look(void)
 {
 	struct rvp_real found = {0};
@@ -119,6 +132,7 @@ static void look(void)
 	dl_iterate_phdr(find_module, &range);
 	found.allocator_low = range.low;
 	found.allocator_high = range.high;
+	found.is_libcs = is_libcs(&found);
 	rvp_real = found;
 	atomic_store_explicit(&filled, true, memory_order_release);
 }

@@ -13,6 +13,7 @@
 #include "preload/count.h"
 #include "preload/own.h"
 #include "preload/pause.h"
+#include "preload/quick.h"
 #include "preload/real.h"
 #include "preload/sample.h"
 #include "preload/snapshot.h"
@@ -27,7 +28,7 @@ static enum rvp_kind wanted_record(struct rvp_thread *thread, uint64_t bytes, en
 		return RVP_ALLOC;
 	if (rvp_family_is_aligned(family) && rvp_aligned_is_wanted(thread))
 		return RVP_ALLOC;
-	return rvp_sample_hits(thread, bytes, rvp_process.sample_bytes) ? RVP_SAMPLE : 0;
+	return rvp_sample_hits(thread, rvp_quick_sample_left(thread), bytes, rvp_process.sample_bytes) ? RVP_SAMPLE : 0;
 }
 
 /* Now and then a thread looks whether a snapshot is due. */
@@ -37,6 +38,16 @@ static void moved(struct rvp_thread *thread, uint64_t bytes)
 	if (__builtin_expect(thread->moved_bytes >= RVP_LOOK_EVERY_BYTES || thread->events_left == 0, 0))
 		rvp_snapshot_look(thread);
 	thread->events_left--;
+}
+
+/* The same of a thread whose other events went the short way: each sample means much, and so does a free whose
+ * countdown ended. */
+static void moved_quickly(struct rvp_thread *thread, bool is_sample)
+{
+	if (!rvp_local.is_quick || (!is_sample && rvp_local.frees_left > 0))
+		return;
+	rvp_local.frees_left = RVP_LOOK_EVERY_EVENTS;
+	thread->events_left = 0;
 }
 
 static void count_alloc(uint64_t bytes, uint64_t usable)
@@ -57,14 +68,17 @@ void rvp_on_alloc(struct rvp_thread *thread, void *block, uint64_t bytes, enum r
 {
 	uint64_t cost = rvp_cost_begin(thread);
 	enum rvp_kind kind = wanted_record(thread, bytes, family);
+	uint64_t usable = rvp_real.malloc_usable_size(block);
 
-	count_alloc(bytes, rvp_real.malloc_usable_size(block));
+	count_alloc(bytes, usable);
+	rvp_quick_learn(thread, block, usable);
 	if (kind && !(rvp_pause_matters() && rvp_pause_takes(block)))
 		rvp_event_alloc(thread, kind, block, bytes, family, caller);
 	if (__builtin_expect(bytes >= rvp_writes_floor, 0))
 		rvp_places_put((struct rvp_written_place){(uint64_t)block, bytes, 0});
+	moved_quickly(thread, kind == RVP_SAMPLE);
 	moved(thread, bytes);
-	rvp_cost_end(cost);
+	rvp_cost_end(thread, cost);
 }
 
 static void leave_place(uint64_t address)
@@ -84,8 +98,9 @@ void rvp_on_free(struct rvp_thread *thread, void *block, uint64_t usable, enum r
 		leave_place((uint64_t)block);
 	if (!(rvp_pause_matters() && rvp_pause_took(block)))
 		rvp_event_free(thread, block, usable, family);
+	moved_quickly(thread, false);
 	moved(thread, usable);
-	rvp_cost_end(cost);
+	rvp_cost_end(thread, cost);
 }
 
 struct rvp_move rvp_on_move_begin(struct rvp_thread *thread, void *block, uint64_t usable)

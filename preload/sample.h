@@ -14,18 +14,17 @@
 /* A new distance in bytes, at least 1. */
 int64_t rvp_sample_distance(struct rvp_thread *thread, uint64_t mean_bytes);
 
-/* Whether this block is to be recorded. */
-static inline bool rvp_sample_hits(struct rvp_thread *thread, uint64_t bytes, uint64_t mean_bytes)
+/* Whether this block is to be recorded. `left` is where the thread counts down: a signal handler of it may do so
+ * too. */
+static inline bool rvp_sample_hits(struct rvp_thread *thread, int64_t *left, uint64_t bytes, uint64_t mean_bytes)
 {
-	if (__builtin_expect(thread->sample_left > (int64_t)bytes, 1)) {
-		thread->sample_left -= (int64_t)bytes;
+	if (__builtin_expect(*left <= 0, 0)) /* the first call of this thread */
+		*left = rvp_sample_distance(thread, mean_bytes);
+	if (__builtin_expect(*left > (int64_t)bytes, 1)) {
+		rvp_machine_add((uint64_t *)left, -bytes);
 		return false;
 	}
-	if (thread->sample_left <= 0) { /* the first call of this thread */
-		thread->sample_left = rvp_sample_distance(thread, mean_bytes);
-		return rvp_sample_hits(thread, bytes, mean_bytes);
-	}
-	thread->sample_left = rvp_sample_distance(thread, mean_bytes);
+	*left = rvp_sample_distance(thread, mean_bytes);
 	return true;
 }
 

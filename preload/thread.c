@@ -14,6 +14,7 @@
 #include "preload/head.h"
 #include "preload/order.h"
 #include "preload/own.h"
+#include "preload/quick.h"
 #include "preload/stack_room.h"
 #include "preload/sys.h"
 #include "preload/threads.h"
@@ -101,6 +102,7 @@ static void set_up(struct pooled *one, uint32_t tid)
 	thread->tid = tid;
 	thread->random = (rvp_stamp() ^ (uint64_t)tid << 32 ^ (uint64_t)rvp_process.pid << 17) | 1;
 	thread->sample_left = 0;
+	thread->agreed_count = 0;
 	thread->moved_bytes = 0;
 	thread->events_left = 0;
 	find_stack(thread);
@@ -170,6 +172,7 @@ void rvp_threads_leave_parent(void)
 	rvp_order_after_fork();
 	rvp_local.thread = NULL;
 	rvp_local.counters = NULL;
+	rvp_quick_leave_parent();
 }
 
 uint32_t rvp_threads_tid(uint64_t self)

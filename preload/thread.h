@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* thread.h: what the recorder keeps for a thread, and how a hook enters and leaves.
  *
- * The thread-local part is three words (initial-exec, so that touching it never allocates). The rest is in pages of
+ * The thread-local part is a few words (initial-exec, so that touching it never allocates). The rest is in pages of
  * our own, one struct rvp_thread a slot of the buffer file; it is never freed, and passes with its slot to a later
  * thread when its own is gone.
  *
@@ -63,12 +63,13 @@ struct rvp_thread {
 	uint64_t other_records;         /* of the open chunk: neither alloc nor free */
 	uint64_t stack_low, stack_high; /* bounds of its stack; 0, 0: unknown */
 	uint64_t random;                /* state of its generator, never 0 */
-	int64_t sample_left;            /* bytes until the next sample */
+	int64_t sample_left;            /* bytes until the next sample, while the short way is closed */
+	uint32_t agreed_count;          /* blocks that quick.c found as it thinks */
 	uint64_t moved_bytes;           /* given out and back since the last look at the clock */
 	uint64_t events_left;           /* until the next look at the clock */
 	uint32_t writes_looks;          /* of those who follow writes (snapshot.c) */
 	struct rvp_aligned aligned;
-	uint64_t cost_events;           /* since one was timed (cost.h) */
+	uint64_t cost_events, cost_seen; /* since one was timed, of all when that was (cost.h) */
 	uint64_t frames[RVP_FRAMES_MAX]; /* scratch of the walk */
 	struct rvp_fills fills;
 	uint16_t text_places[RVP_TEXT_PLACES]; /* 0: none */
@@ -85,6 +86,10 @@ static inline void rvp_thread_begin_chunk(struct rvp_thread *thread)
 }
 
 struct rvp_local {
+	int64_t sample_left; /* bytes until the next sample; 0: the short way is closed (quick.h) */
+	int64_t frees_left;  /* until a free goes the long way; the same */
+	struct rvp_counters *quick; /* where the short way counts */
+	bool is_quick;
 	struct rvp_thread *thread;
 	struct rvp_counters *counters;
 	volatile uint32_t phase;

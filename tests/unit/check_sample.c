@@ -117,7 +117,7 @@ static double error_of_estimate(uint64_t bytes, uint64_t mean)
 		struct rvp_thread thread = thread_of(seed);
 
 		for (uint64_t i = 0; i < each; i++)
-			hits += rvp_sample_hits(&thread, bytes, mean);
+			hits += rvp_sample_hits(&thread, &thread.sample_left, bytes, mean);
 		blocks += (double)each;
 	}
 	/* Each block is an independent draw: hits / p has a variance of blocks * (1 - p) / p. */
@@ -164,7 +164,7 @@ START_TEST(a_mixture_is_weighed_block_by_block)
 
 			allocated += (double)bytes;
 			variance += (double)bytes * (double)bytes * (1 - p) / p;
-			if (rvp_sample_hits(&thread, bytes, (uint64_t)mean))
+			if (rvp_sample_hits(&thread, &thread.sample_left, bytes, (uint64_t)mean))
 				estimated += (double)bytes / p;
 		}
 	}
@@ -177,8 +177,8 @@ START_TEST(an_empty_block_is_never_a_sample)
 	for (uint64_t seed = 0; seed < 1000; seed++) {
 		struct rvp_thread thread = thread_of(seed);
 
-		ck_assert(!rvp_sample_hits(&thread, 0, 1));
-		ck_assert(!rvp_sample_hits(&thread, 0, 1));
+		ck_assert(!rvp_sample_hits(&thread, &thread.sample_left, 0, 1));
+		ck_assert(!rvp_sample_hits(&thread, &thread.sample_left, 0, 1));
 	}
 }
 END_TEST
@@ -189,8 +189,8 @@ START_TEST(a_huge_block_is_a_sample)
 	for (uint64_t seed = 0; seed < 1000; seed++) {
 		struct rvp_thread thread = thread_of(seed);
 
-		ck_assert(rvp_sample_hits(&thread, 1ull << 40, mean_bytes));
-		ck_assert(rvp_sample_hits(&thread, 1ull << 40, mean_bytes));
+		ck_assert(rvp_sample_hits(&thread, &thread.sample_left, 1ull << 40, mean_bytes));
+		ck_assert(rvp_sample_hits(&thread, &thread.sample_left, 1ull << 40, mean_bytes));
 	}
 }
 END_TEST

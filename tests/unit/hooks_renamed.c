@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* hooks_renamed.c: see hooks_renamed.h. */
+#include "preload/blocks.h"
+#include "preload/cost.h"
 #include "preload/fronts.h"
 #include "preload/recorder.h"
 #include "tests/unit/hooks_renamed.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool reals_are_known;
-unsigned real_calls;
+bool reals_are_known, reals_fail;
+unsigned real_calls, long_ways;
 uint64_t counted_allocs, counted_frees, counted_bytes;
 
 /* The recorder's double: every thread stands beside. */
 __thread struct rvp_local rvp_local;
 struct rvp_process rvp_process; /* before its constructor: not off */
-static _Atomic uint64_t is_alive;
-_Atomic uint64_t *rvp_alive = &is_alive;
+_Atomic uint64_t rvp_alive[1];
+
+_Atomic uint8_t rvp_blocks_filter[1 << RVP_BLOCKS_FILTER_BITS];
+
+void rvp_cost_begin_short(struct rvp_thread *thread)
+{
+	(void)thread;
+}
 
 struct rvp_thread *rvp_enter_slow(void)
 {
+	long_ways++;
 	return NULL;
 }
 
@@ -79,6 +89,11 @@ static void *real_malloc(size_t bytes)
 	char *block = malloc(bytes + REAL_FENCE_BYTES);
 
 	real_calls++;
+	if (reals_fail) {
+		free(block);
+		errno = ENOMEM;
+		return NULL;
+	}
 	memset(block, REAL_FENCE, bytes + REAL_FENCE_BYTES);
 	return block;
 }
@@ -86,7 +101,17 @@ static void *real_malloc(size_t bytes)
 static void *real_realloc(void *block, size_t bytes)
 {
 	real_calls++;
+	if (reals_fail) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	return realloc(block, bytes);
+}
+
+static void *real_calloc(size_t count, size_t each)
+{
+	real_calls++;
+	return calloc(count, each);
 }
 
 static void real_free(void *block)
@@ -115,6 +140,7 @@ static void real_free(void *block)
 #include "preload/real.h"
 
 struct rvp_real rvp_real = {.malloc = real_malloc,
+			    .calloc = real_calloc,
 			    .realloc = real_realloc,
 			    .free = real_free,
 			    .malloc_usable_size = malloc_usable_size};

@@ -21,7 +21,8 @@ void renamed_free(void *block);
 
 enum { REAL_FENCE = 0x5a, REAL_FENCE_BYTES = 256 }; /* stands behind each block of the real malloc */
 extern bool reals_are_known;                        /* false: as before the look-up */
-extern unsigned real_calls;
+extern bool reals_fail;
+extern unsigned real_calls, long_ways;
 extern uint64_t counted_allocs, counted_frees, counted_bytes;
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef RVP_ARCH_MACHINE_H
 #define RVP_ARCH_MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A tick that is ordered after every load before it, and before every load behind it: a plain rdtsc was seen to put
@@ -43,6 +44,15 @@ static inline uint64_t rvp_machine_stamp_unordered(void)
 static inline void rvp_machine_add(uint64_t *counter, uint64_t value)
 {
 	__asm__ volatile("addq %1, %0" : "+m"(*counter) : "er"(value) : "cc");
+}
+
+/* The same with a countdown; true while it is above 0. */
+static inline bool rvp_machine_take(int64_t *countdown, int64_t value)
+{
+	bool is_left;
+
+	__asm__ volatile("subq %2, %0" : "+m"(*countdown), "=@ccg"(is_left) : "er"(value));
+	return is_left;
 }
 
 /* Where the caller of a hook stands: what an unwinder needs to begin. */

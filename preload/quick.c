@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* quick.c: when a thread's short way opens. See quick.h. */
+#include "preload/quick.h"
+
+#include "preload/cost.h"
+#include "preload/snapshot.h"
+
+enum { AGREED = 8 }; /* blocks of a thread whose size word says what malloc_usable_size says */
+
+/* Some block's did not: the allocator is none that we know. */
+static atomic_bool is_unknown;
+static struct rvp_counters nobodys;
+
+static bool is_possible(void)
+{
+	return rvp_process.options.mode == RVP_MODE_SAMPLED && !rvp_process.options.writes && rvp_real.is_libcs &&
+	       rvp_local.counters && !atomic_load_explicit(&is_unknown, memory_order_relaxed);
+}
+
+static void open_way(struct rvp_thread *thread)
+{
+	rvp_cost_begin_short(thread);
+	rvp_local.quick = rvp_local.counters;
+	rvp_local.is_quick = true;
+	rvp_local.frees_left = RVP_LOOK_EVERY_EVENTS;
+	rvp_local.sample_left = thread->sample_left;
+}
+
+void rvp_quick_learn(struct rvp_thread *thread, const void *block, uint64_t usable)
+{
+	uint64_t word;
+
+	if (__builtin_expect(rvp_local.is_quick || !is_possible(), 0))
+		return;
+	word = rvp_word_of(block);
+	if (word & RVP_WORD_MAPPED)
+		return;
+	if (rvp_word_usable(word) != usable)
+		atomic_store(&is_unknown, true);
+	else if (++thread->agreed_count >= AGREED)
+		open_way(thread);
+}
+
+void *rvp_quick_given_mapped(void *block, uint64_t bytes)
+{
+	return rvp_quick_count(block, bytes, rvp_real.malloc_usable_size(block));
+}
+
+void rvp_quick_leave_parent(void)
+{
+	rvp_local.is_quick = false;
+	rvp_local.sample_left = 0;
+	rvp_local.frees_left = 0;
+	rvp_local.quick = &nobodys;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* quick.h: the short way of sampled mode: what a malloc or free takes that is counted and not recorded.
+ *
+ * Nearly all blocks are small and no sample falls into them. For these a hook calls the real function, and adds to
+ * the thread's counters; it enters nothing, changes no phase and leaves errno to the real function. All that could
+ * make an event more than that is behind one countdown of the thread for allocs, and one for frees.
+ *
+ * Only over libc's own allocator: it calls none of our hooks, and a block's size stands in front of it, as blocks of
+ * the program confirm before a thread's short way opens (quick.c). Jemalloc and its kin go the long way.
+ *
+ * Invariants
+ *   (Q1) sample_left > 0 only if the thread's way is open: `quick` is where it counts, the mode is sampled, writes are
+ *        not followed. The same for frees_left.
+ *   (Q2) Each step is one instruction on a word of this thread, or reads only: a signal handler may come between any
+ *        two and go the short way itself, in any phase. One that comes between the look at sample_left and the
+ *        subtraction may step over a sample point: a sample less, and the next distance is drawn afresh.
+ *   (Q3) *rvp_alive is asked first: a child by fork goes the long way until it counts in a place of its own. Where a
+ *        handler forked in the middle, the child finds `quick` with its own place or nobody's.
+ *   (Q4) A block that is told to be free the short way is not in the table of recorded blocks (blocks.h).
+ */
+#ifndef RVP_QUICK_H
+#define RVP_QUICK_H
+
+#include "preload/blocks.h"
+#include "preload/process.h"
+#include "preload/real.h"
+#include "record/names.h"
+
+/* In the word in front of a block of libc's: its size, and flags in the lowest three bits. */
+enum { RVP_WORD_FLAGS = 7, RVP_WORD_MAPPED = 2, RVP_WORD_BYTES = 8 };
+/* No bit of these in the word of a block that goes the short way: mapped by itself, or of 16 KiB and more. */
+static const uint64_t rvp_word_long_way = RVP_WORD_MAPPED | ~(uint64_t)(RVP_THRESHOLD_BYTES - 1);
+
+static inline uint64_t rvp_word_of(const void *block)
+{
+	return ((const uint64_t *)block)[-1];
+}
+
+/* malloc_usable_size, for a block that is not mapped by itself. */
+static inline uint64_t rvp_word_usable(uint64_t word)
+{
+	return (word & ~(uint64_t)RVP_WORD_FLAGS) - RVP_WORD_BYTES;
+}
+
+static inline bool rvp_quick_is_alive(void)
+{
+	return __builtin_expect(atomic_load_explicit(rvp_alive, memory_order_relaxed) != 0, 1);
+}
+
+/* An alloc of `bytes` goes the short way: call the real function, then rvp_quick_given. */
+static inline bool rvp_quick_alloc(uint64_t bytes)
+{
+	if (__builtin_expect(bytes >= RVP_THRESHOLD_BYTES || !rvp_quick_is_alive() ||
+				 rvp_local.sample_left <= (int64_t)bytes,
+			     0))
+		return false;
+	rvp_machine_take(&rvp_local.sample_left, (int64_t)bytes);
+	return true;
+}
+
+static inline void *rvp_quick_count(void *block, uint64_t bytes, uint64_t usable)
+{
+	struct rvp_counters *counters = rvp_local.quick;
+
+	rvp_machine_add(&counters->alloc_count, 1);
+	rvp_machine_add(&counters->alloc_bytes, bytes);
+	rvp_machine_add(&counters->alloc_usable_bytes, usable);
+	return block;
+}
+
+/* The block is mapped by itself: rare for a small one. */
+void *rvp_quick_given_mapped(void *block, uint64_t bytes);
+
+static inline void *rvp_quick_given(void *block, uint64_t bytes)
+{
+	uint64_t word;
+
+	if (__builtin_expect(!block, 0))
+		return block;
+	word = rvp_word_of(block);
+	if (__builtin_expect(word & RVP_WORD_MAPPED, 0))
+		return rvp_quick_given_mapped(block, bytes);
+	return rvp_quick_count(block, bytes, rvp_word_usable(word));
+}
+
+/* Whether the end of this block goes the short way. Not for NULL. */
+static inline bool rvp_quick_is_plain(const void *block, uint64_t *word)
+{
+	*word = rvp_word_of(block);
+	return __builtin_expect(!(*word & rvp_word_long_way) && !rvp_blocks_may_hold((uint64_t)block), 1);
+}
+
+static inline bool rvp_quick_free(const void *block)
+{
+	struct rvp_counters *counters;
+	uint64_t word;
+
+	if (__builtin_expect(!block || !rvp_quick_is_alive() || !rvp_machine_take(&rvp_local.frees_left, 1), 0) ||
+	    !rvp_quick_is_plain(block, &word))
+		return false;
+	counters = rvp_local.quick;
+	rvp_machine_add(&counters->free_count, 1);
+	rvp_machine_add(&counters->free_usable_bytes, rvp_word_usable(word));
+	return true;
+}
+
+/* A realloc to `bytes`: call the real function, then rvp_quick_moved. */
+static inline bool rvp_quick_move(const void *block, uint64_t bytes, uint64_t *word)
+{
+	return block && bytes && rvp_quick_is_alive() && rvp_local.sample_left > 0 &&
+	       rvp_quick_is_plain(block, word) && rvp_quick_alloc(bytes);
+}
+
+static inline void *rvp_quick_moved(uint64_t word, void *to, uint64_t bytes)
+{
+	struct rvp_counters *counters = rvp_local.quick;
+
+	if (__builtin_expect(!to, 0))
+		return to;
+	rvp_machine_add(&counters->free_count, 1);
+	rvp_machine_add(&counters->free_usable_bytes, rvp_word_usable(word));
+	return rvp_quick_given(to, bytes);
+}
+
+/* On the long way of an alloc, in phase OURS: opens the thread's short way when all is there that it needs. */
+void rvp_quick_learn(struct rvp_thread *thread, const void *block, uint64_t usable);
+
+/* Bytes until the next sample, wherever they are counted down. */
+static inline int64_t *rvp_quick_sample_left(struct rvp_thread *thread)
+{
+	return rvp_local.is_quick ? &rvp_local.sample_left : &thread->sample_left;
+}
+
+/* In a child by fork, whose thread this is. */
+void rvp_quick_leave_parent(void);
+
+#endif
