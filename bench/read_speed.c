@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* read_speed.c: how fast a log is read: from the file to a matched timeline with sites and totals.
+/* read_speed.c: how fast a log is read: from the file to a matched timeline with sites, totals, peak and 200 rows.
  *
- *     read_speed [EVENTS [LIVE_BLOCKS]]       prints one line: events, seconds, events a second, peak RSS
+ *     read_speed [-a] [-r REPEATS] [EVENTS [LIVE_BLOCKS]]    of a log that it writes: LIVE_BLOCKS blocks live at any
+ *                                                            time, freed in random order, from 1,000 call paths
+ *     read_speed [-a] [-r REPEATS] RUN                       of a run folder
  *
- * The log is synthetic: LIVE_BLOCKS blocks live at any time, freed in random order, from 1,000 call paths.
+ * -a attributes too: steps, the survey, and the answering pass with every kind of evidence. Prints one line: events,
+ * seconds of processor time (user and system) of the best repeat, how much of it was opening (the first look at every
+ * record), events a second, and the peak RSS. Processor time, because other programs' share of the machine is not ours.
  */
 #include "record/log_writer.h"
 #include "report/analysis.h"
+#include "report/attribution.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +35,7 @@ static double seconds(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
@@ -67,38 +72,60 @@ static void write_events(struct rvp_log_writer *writer, uint64_t events, uint64_
 	free(blocks);
 }
 
-static int measure(const char *folder)
+struct figures {
+	uint64_t events;
+	double seconds, opening;
+};
+
+static struct rvp_status read_once(const char *folder, bool attributes, struct figures *figures)
 {
-	struct rvp_run *run;
+	struct rvp_run *run = NULL;
+	struct rvp_attribution *attribution = NULL;
 	struct rvp_analysis answer;
-	struct rusage usage;
-	double start = seconds(), opened;
+	double start = seconds();
 	struct rvp_status status = rvp_run_open(&run, folder);
 
-	opened = seconds();
+	figures->opening = seconds() - start;
+	if (!rvp_failed(status) && attributes)
+		status = rvp_attribute(run, NULL, &attribution);
 	if (!rvp_failed(status))
-		status = rvp_analyse(run, &(struct rvp_question){.series_rows = 200}, &answer);
-	if (rvp_failed(status)) {
+		status = rvp_analyse(
+		    run, &(struct rvp_question){.series_rows = 200, .attribution = attribution}, &answer);
+	if (!rvp_failed(status)) {
+		figures->seconds = seconds() - start;
+		figures->events = answer.totals.matched_events;
+		rvp_analysis_free(&answer);
+	}
+	rvp_attribution_close(attribution);
+	rvp_run_close(run);
+	return status;
+}
+
+static int measure(const char *folder, bool attributes, int repeats)
+{
+	struct figures best = {0}, now;
+	struct rusage usage;
+
+	for (int i = 0; i < repeats; i++) {
+		struct rvp_status status = read_once(folder, attributes, &now);
 		char line[600];
 
-		fprintf(stderr, "read_speed: %s\n", rvp_status_line(&status, line, sizeof line));
-		return 1;
+		if (rvp_failed(status)) {
+			fprintf(stderr, "read_speed: %s\n", rvp_status_line(&status, line, sizeof line));
+			return 1;
+		}
+		if (!i || now.seconds < best.seconds)
+			best = now;
 	}
-	double end = seconds();
-
 	getrusage(RUSAGE_SELF, &usage);
-	printf("%lu events in %.3f s (first pass %.3f s): %.2f million a second, peak RSS %ld MiB\n",
-	       answer.totals.matched_events, end - start, opened - start,
-	       (double)answer.totals.matched_events / (end - start) / 1e6, usage.ru_maxrss / 1024);
-	rvp_analysis_free(&answer);
-	rvp_run_close(run);
+	printf("%lu events in %.3f s of processor time (opening %.3f s): %.2f million a second, peak RSS %ld MiB\n",
+	       best.events, best.seconds, best.opening, (double)best.events / best.seconds / 1e6,
+	       usage.ru_maxrss / 1024);
 	return 0;
 }
 
-int main(int argc, char **argv)
+static int write_and_measure(uint64_t events, uint64_t live, bool attributes, int repeats)
 {
-	uint64_t events = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000000;
-	uint64_t live = argc > 2 ? strtoull(argv[2], NULL, 10) : 100000;
 	char folder[] = "/tmp/rvprof-bench-XXXXXX", proc[64], path[96];
 	struct rvp_log_writer writer;
 
@@ -111,10 +138,29 @@ int main(int argc, char **argv)
 		return 2;
 	begin(&writer);
 	write_events(&writer, events, live);
-	int result = rvp_failed(rvp_log_writer_close(&writer)) ? 2 : measure(folder);
+	int result = rvp_failed(rvp_log_writer_close(&writer)) ? 2 : measure(folder, attributes, repeats);
 
 	unlink(path);
 	rmdir(proc);
 	rmdir(folder);
 	return result;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t events, live;
+	bool attributes = false;
+	int option, repeats = 3;
+	struct stat what;
+
+	while ((option = getopt(argc, argv, "ar:")) != -1)
+		if (option == 'a')
+			attributes = true;
+		else if (option != 'r' || (repeats = atoi(optarg)) < 1)
+			return fputs("usage: read_speed [-a] [-r REPEATS] [EVENTS [LIVE_BLOCKS]] | RUN\n", stderr), 2;
+	if (optind < argc && stat(argv[optind], &what) == 0)
+		return measure(argv[optind], attributes, repeats);
+	events = optind < argc ? strtoull(argv[optind], NULL, 10) : 10000000;
+	live = optind + 1 < argc ? strtoull(argv[optind + 1], NULL, 10) : 100000;
+	return write_and_measure(events, live, attributes, repeats);
 }

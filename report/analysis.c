@@ -24,18 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool see_peak(struct rvp_tally *tally, const struct rvp_live *live, uint64_t ns)
-{
-	if (tally->has_peak && live->amount.bytes <= tally->peak_live_bytes)
-		return false;
-	tally->has_peak = true;
-	tally->peak_live_bytes = live->amount.bytes;
-	tally->peak_variance = live->variance;
-	tally->peak_sampled_bytes = live->sampled_bytes;
-	tally->peak_ns = ns;
-	return true;
-}
-
 static struct rvp_site *site_of(struct rvp_pass *pass, const struct rvp_event *event)
 {
 	struct rvp_site *site = &pass->sites->sites[event->block.split];
@@ -47,7 +35,7 @@ static struct rvp_site *site_of(struct rvp_pass *pass, const struct rvp_event *e
 /* What samples stand for moves by half a MiB at every one of them. By which of two moments was higher they
  * decide only where they moved by more than NOISE_SAMPLES of them; else the blocks that were recorded each
  * do. */
-static uint64_t quiet_bytes(struct rvp_pass *pass)
+uint64_t rvp_pass_quiet_bytes(struct rvp_pass *pass)
 {
 	enum { NOISE_SAMPLES = 4 };
 	uint64_t sampled = pass->state.tracked.sampled_bytes, then = pass->quiet_sampled_bytes;
@@ -58,18 +46,16 @@ static uint64_t quiet_bytes(struct rvp_pass *pass)
 	return pass->state.tracked.amount.bytes - sampled + pass->quiet_sampled_bytes;
 }
 
-static void see_tracked_peak(struct rvp_pass *pass, uint64_t ns)
+void rvp_pass_see_tracked_peak(struct rvp_pass *pass, uint64_t quiet_bytes, uint64_t tracked_bytes, uint64_t ns)
 {
 	struct rvp_analysis *answer = pass->answer;
-	uint64_t bytes = quiet_bytes(pass);
 
 	if (answer->tracked_peak_ns != RVP_NEVER &&
-	    (bytes < pass->quiet_peak_bytes ||
-	     (bytes == pass->quiet_peak_bytes &&
-	      pass->state.tracked.amount.bytes <= answer->tracked_peak_bytes)))
+	    (quiet_bytes < pass->quiet_peak_bytes ||
+	     (quiet_bytes == pass->quiet_peak_bytes && tracked_bytes <= answer->tracked_peak_bytes)))
 		return;
-	pass->quiet_peak_bytes = bytes;
-	answer->tracked_peak_bytes = pass->state.tracked.amount.bytes;
+	pass->quiet_peak_bytes = quiet_bytes;
+	answer->tracked_peak_bytes = tracked_bytes;
 	answer->tracked_peak_ns = ns;
 	pass->peak_number++;
 }
@@ -82,10 +68,11 @@ static void come_alive(struct rvp_pass *pass, const struct rvp_event *event, str
 	if (!(event->block.flags & RVP_BLOCK_MAPPED)) {
 		rvp_live_add(&pass->state.live, &event->weight);
 		rvp_live_add(own, &event->weight);
-		see_peak(&pass->tallies[event->moment->process], own, event->moment->ns);
-		see_peak(&pass->tree, &pass->state.live, event->moment->ns);
+		rvp_tally_see_peak(&pass->tallies[event->moment->process], own, event->moment->ns);
+		rvp_tally_see_peak(&pass->tree, &pass->state.live, event->moment->ns);
 	}
-	see_tracked_peak(pass, event->moment->ns);
+	rvp_pass_see_tracked_peak(pass, rvp_pass_quiet_bytes(pass), pass->state.tracked.amount.bytes,
+				  event->moment->ns);
 }
 
 static void born(struct rvp_pass *pass, const struct rvp_event *event)
@@ -214,7 +201,7 @@ static void tell(struct rvp_pass *pass, const struct rvp_event *event)
 	pass->state.sites = pass->sites->sites;
 	pass->state.site_count = pass->sites->count;
 	if (pass->series.rows)
-		pass->series.observer.see(&pass->series.observer, event, &pass->state);
+		rvp_series_see(&pass->series, event->moment->ns, &pass->state);
 	for (; observers && *observers; observers++)
 		(*observers)->see(*observers, event, &pass->state);
 }
@@ -289,15 +276,55 @@ static void take(struct rvp_pass *pass, const struct rvp_moment *moment)
 		take_event(pass, &pass->maps.events[i]);
 }
 
+/* The earliest of what is to be done before a moment that lies behind it. */
+static uint64_t due_ns(const struct rvp_pass *pass)
+{
+	uint64_t due = RVP_NEVER, change;
+
+	if (pass->next_moment < pass->question->moment_count)
+		due = pass->question->moments_ns[pass->next_moment];
+	change = pass->question->attribution ? rvp_pass_next_recast_ns(pass) : RVP_NEVER;
+	return change < due ? change : due;
+}
+
+static void do_what_is_due(struct rvp_pass *pass, uint64_t ns)
+{
+	if (pass->next_moment < pass->question->moment_count)
+		rvp_pass_take_moments_before(pass, ns);
+	if (pass->question->attribution)
+		rvp_pass_recast_before(pass, ns);
+	pass->due_ns = due_ns(pass);
+}
+
+void rvp_pass_take_brief(struct rvp_pass *pass, struct rvp_moment *moment, const struct rvp_brief *brief, uint32_t guess)
+{
+	struct rvp_event event;
+
+	moment->ns = brief->ns;
+	moment->record = &pass->record;
+	if (pass->due_ns < moment->ns)
+		do_what_is_due(pass, moment->ns);
+	rvp_brief_expand(brief, &pass->record);
+	if (rvp_match_brief(pass->matcher, moment, brief, guess, &event))
+		take_event(pass, &event);
+	else
+		take(pass, moment);
+}
+
 static void run_through(struct rvp_pass *pass)
 {
 	struct rvp_moment moment;
+	const struct rvp_brief *briefs;
+	size_t count;
 
-	while (!pass->no_memory && rvp_timeline_next(pass->timeline, &moment)) {
-		if (pass->next_moment < pass->question->moment_count)
-			rvp_pass_take_moments_before(pass, moment.ns);
-		if (pass->question->attribution)
-			rvp_pass_recast_before(pass, moment.ns);
+	pass->due_ns = due_ns(pass);
+	while (!pass->no_memory && (count = rvp_timeline_take(pass->timeline, &moment, &briefs))) {
+		if (briefs) {
+			rvp_pass_take_run(pass, &moment, briefs, count);
+			continue;
+		}
+		if (pass->due_ns < moment.ns)
+			do_what_is_due(pass, moment.ns);
 		take(pass, &moment);
 	}
 	while (pass->next_moment < pass->question->moment_count && !pass->no_memory)
@@ -376,6 +403,8 @@ static bool open_pass(struct rvp_pass *pass)
 		return false;
 	pass->matcher = rvp_matcher_open(pass->run, rvp_timeline_streams(pass->timeline), &pass->base,
 					 (struct rvp_classifier){rvp_pass_classify, pass});
+	if (pass->matcher)
+		rvp_timeline_expect(pass->timeline, rvp_match_blocks(pass->matcher));
 	pass->state.matcher = pass->matcher;
 	pass->state.maps = &pass->maps;
 	return pass->matcher != NULL;

@@ -3,79 +3,117 @@
 #include "report/block_table.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
-static size_t home_of(const struct rvp_block_table *table, uint64_t address)
+enum { FIRST_PLACES = 64, FIRST_BLOCKS = 64 };
+static const size_t huge_bytes = 2u << 20;
+
+/* Places are met at random: with pages of 4 KiB each visit costs a walk of the page table too. */
+static void *get_room(size_t bytes)
 {
-	uint64_t mixed = (address ^ address >> 32) * 0x9e3779b97f4a7c15u;
+	size_t whole = (bytes + huge_bytes - 1) & ~(huge_bytes - 1);
+	void *room;
 
-	return (size_t)(mixed >> 32) & table->mask;
+	if (bytes < huge_bytes)
+		return malloc(bytes);
+	room = aligned_alloc(huge_bytes, whole);
+	if (room)
+		madvise(room, whole, MADV_HUGEPAGE);
+	return room;
 }
 
-struct rvp_block *rvp_block_find(const struct rvp_block_table *table, uint64_t address)
+static void put_place(struct rvp_block_place *places, size_t mask, struct rvp_block_place place)
 {
-	if (!table->places)
-		return NULL;
-	for (size_t at = home_of(table, address); table->places[at].flags; at = (at + 1) & table->mask)
-		if (table->places[at].address == address)
-			return &table->places[at];
-	return NULL;
+	size_t at = place.hash & mask;
+
+	while (places[at].number)
+		at = (at + 1) & mask;
+	places[at] = place;
 }
 
-static struct rvp_block *place(struct rvp_block_table *table, const struct rvp_block *block)
+static bool grow_places(struct rvp_block_table *table)
 {
-	size_t at = home_of(table, block->address);
+	size_t count = table->places ? (table->mask + 1) * 2 : FIRST_PLACES;
+	struct rvp_block_place *more = get_room(count * sizeof *more);
 
-	while (table->places[at].flags)
-		at = (at + 1) & table->mask;
-	table->places[at] = *block;
-	table->places[at].flags |= RVP_BLOCK_OCCUPIED;
-	return &table->places[at];
-}
-
-static bool resize(struct rvp_block_table *table, size_t place_count)
-{
-	struct rvp_block_table next = {.places = calloc(place_count, sizeof *next.places),
-				       .mask = place_count - 1};
-
-	if (!next.places)
+	if (!more)
 		return false;
+	memset(more, 0, count * sizeof *more);
 	for (size_t i = 0; table->places && i <= table->mask; i++)
-		if (table->places[i].flags)
-			place(&next, &table->places[i]);
-	next.count = table->count;
+		if (table->places[i].number)
+			put_place(more, count - 1, table->places[i]);
 	free(table->places);
-	*table = next;
+	table->places = more;
+	table->mask = count - 1;
 	return true;
 }
 
-struct rvp_block *rvp_block_put(struct rvp_block_table *table, struct rvp_block block)
+static bool grow_blocks(struct rvp_block_table *table)
 {
-	if (!table->places && !resize(table, 64))
+	size_t room = table->block_room ? (size_t)table->block_room * 2 : FIRST_BLOCKS;
+	struct rvp_block *more = room < UINT32_MAX ? get_room(room * sizeof *more) : NULL;
+
+	if (!more)
+		return false;
+	if (table->blocks)
+		memcpy(more, table->blocks, table->block_count * sizeof *more);
+	free(table->blocks);
+	table->blocks = more;
+	table->block_room = (uint32_t)room;
+	return true;
+}
+
+/* Room for one more. The first block comes to mask 0, so that no place is room for it. */
+bool rvp_block_table_grow(struct rvp_block_table *table)
+{
+	if ((!table->places || table->count * 8 >= (table->mask + 1) * 5) && !grow_places(table))
+		return false;
+	return table->free || table->block_count < table->block_room || grow_blocks(table);
+}
+
+struct rvp_block *rvp_block_put(struct rvp_block_table *table, const struct rvp_block *block)
+{
+	struct rvp_block *own = rvp_block_add(table, block->address);
+
+	if (!own)
 		return NULL;
-	if (table->count * 8 >= (table->mask + 1) * 5 && !resize(table, (table->mask + 1) * 2))
-		return NULL;
-	table->count++;
-	return place(table, &block);
+	*own = *block;
+	own->flags |= RVP_BLOCK_OCCUPIED;
+	return own;
+}
+
+static size_t place_of(const struct rvp_block_table *table, const struct rvp_block *block)
+{
+	uint32_t number = (uint32_t)(block - table->blocks) + 1;
+	size_t at = rvp_block_hash(block->address) & table->mask;
+
+	while (table->places[at].number != number)
+		at = (at + 1) & table->mask;
+	return at;
 }
 
 void rvp_block_remove(struct rvp_block_table *table, struct rvp_block *block)
 {
-	size_t hole = (size_t)(block - table->places);
+	struct rvp_block_place *places = table->places;
+	size_t hole = place_of(table, block), mask = table->mask;
 
-	for (size_t at = (hole + 1) & table->mask; table->places[at].flags; at = (at + 1) & table->mask) {
-		size_t home = home_of(table, table->places[at].address);
-
-		if (((at - home) & table->mask) < ((at - hole) & table->mask))
+	for (size_t at = (hole + 1) & mask; places[at].number; at = (at + 1) & mask) {
+		if (((at - places[at].hash) & mask) < ((at - hole) & mask))
 			continue;
-		table->places[hole] = table->places[at];
+		places[hole] = places[at];
 		hole = at;
 	}
-	table->places[hole].flags = 0;
+	places[hole].number = 0;
+	block->flags = 0;
+	block->site = table->free;
+	table->free = (uint32_t)(block - table->blocks) + 1;
 	table->count--;
 }
 
 void rvp_block_table_free(struct rvp_block_table *table)
 {
 	free(table->places);
+	free(table->blocks);
 	*table = (struct rvp_block_table){0};
 }

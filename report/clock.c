@@ -158,6 +158,11 @@ static size_t find_segment(const struct rvp_clock_line *line, uint64_t stamp)
 	return low;
 }
 
+static double pace_behind(const struct rvp_clock_point *point)
+{
+	return (double)(point[1].boottime_ns - point->boottime_ns) / (double)(point[1].stamp - point->stamp);
+}
+
 static uint64_t boottime_ns_of(const struct rvp_clock_line *line, uint64_t stamp, size_t *hint)
 {
 	if (!line->count)
@@ -172,9 +177,7 @@ static uint64_t boottime_ns_of(const struct rvp_clock_line *line, uint64_t stamp
 
 	if (*hint + 1 == line->count)
 		return behind(point, stamp, line->ns_per_tick);
-	double pace =
-	    (double)(point[1].boottime_ns - point->boottime_ns) / (double)(point[1].stamp - point->stamp);
-	uint64_t ns = behind(point, stamp, pace);
+	uint64_t ns = behind(point, stamp, pace_behind(point));
 
 	return ns < point[1].boottime_ns ? ns : point[1].boottime_ns;
 }
@@ -184,6 +187,35 @@ uint64_t rvp_clock_unix_ns(const struct rvp_clock_map *map, uint64_t kind, uint6
 	const struct rvp_clock_line *line = &map->lines[kind == RVP_CLOCK_MONOTONIC];
 
 	return boottime_ns_of(line, stamp, hint) + line->unix_minus_boottime;
+}
+
+/* Before the first point there is none, and the last one has an end: no stamp in it is so far off that a double could
+ * not hold the time. */
+struct rvp_clock_segment rvp_clock_segment_at(const struct rvp_clock_map *map, uint64_t kind, uint64_t stamp)
+{
+	const struct rvp_clock_line *line = &map->lines[kind == RVP_CLOCK_MONOTONIC];
+	struct rvp_clock_segment none = {0}, segment;
+	const struct rvp_clock_point *point;
+	size_t number;
+
+	if (!line->count || stamp < line->points[0].stamp)
+		return none;
+	number = find_segment(line, stamp);
+	point = &line->points[number];
+	segment = (struct rvp_clock_segment){.from = point->stamp,
+					     .length = (uint64_t)1 << 52,
+					     .unix_ns = point->boottime_ns + line->unix_minus_boottime,
+					     .most_ns = UINT64_MAX,
+					     .pace = line->ns_per_tick};
+	if (number + 1 < line->count) {
+		segment.pace = pace_behind(point);
+		segment.most_ns = point[1].boottime_ns + line->unix_minus_boottime;
+		if (point[1].stamp - point->stamp < segment.length)
+			segment.length = point[1].stamp - point->stamp;
+	}
+	bool is_safe = (double)segment.length * segment.pace < 9e18;
+
+	return is_safe && stamp - segment.from < segment.length ? segment : none;
 }
 
 uint64_t rvp_clock_unix_of_boottime(const struct rvp_clock_map *map, uint64_t kind, uint64_t boottime_ns)

@@ -41,6 +41,32 @@ void rvp_clock_finish(struct rvp_clock_map *map, bool same_boot);
 /* `hint` is the caller's, 0 at first: where the last stamp was found. */
 uint64_t rvp_clock_unix_ns(const struct rvp_clock_map *map, uint64_t kind, uint64_t stamp, size_t *hint);
 
+/* The piece of a line around a stamp, where time is linear: within it a stamp's time is a multiplication. */
+struct rvp_clock_segment {
+	uint64_t from, length; /* stamps; length 0: none yet */
+	uint64_t unix_ns;      /* of `from` */
+	uint64_t most_ns;      /* of any stamp in it */
+	double pace;
+};
+
+struct rvp_clock_segment rvp_clock_segment_at(const struct rvp_clock_map *map, uint64_t kind, uint64_t stamp);
+
+/* As rvp_clock_unix_ns, to the last nanosecond; `segment` is the caller's, all 0 at first. */
+static inline uint64_t rvp_clock_ns_in(struct rvp_clock_segment *segment, const struct rvp_clock_map *map,
+				       uint64_t kind, uint64_t stamp)
+{
+	if (stamp - segment->from >= segment->length) {
+		size_t hint = 0;
+
+		*segment = rvp_clock_segment_at(map, kind, stamp);
+		if (!segment->length)
+			return rvp_clock_unix_ns(map, kind, stamp, &hint);
+	}
+	uint64_t ns = segment->unix_ns + (uint64_t)(int64_t)((double)(int64_t)(stamp - segment->from) * segment->pace);
+
+	return ns < segment->most_ns ? ns : segment->most_ns;
+}
+
 /* Of a CLOCK_BOOTTIME reading; 0 when no anchor of that kind ties it to UNIX time. */
 uint64_t rvp_clock_unix_of_boottime(const struct rvp_clock_map *map, uint64_t kind, uint64_t boottime_ns);
 

@@ -174,7 +174,7 @@ static void want(struct walk *walk, uint64_t address)
 
 	if (!walk->run->processes[walk->process].is_fork || rvp_block_find(wanted, address))
 		return;
-	if (!rvp_block_put(wanted, (struct rvp_block){.address = address, .flags = WANTED}))
+	if (!rvp_block_put(wanted, &(struct rvp_block){.address = address, .flags = WANTED}))
 		walk->no_memory = true;
 }
 
@@ -215,9 +215,9 @@ static void look_up_for_child(struct walk *walk, uint32_t child)
 {
 	struct rvp_block_table *table = &walk->inheritance->wanted[child];
 
-	for (size_t i = 0; table->places && i <= table->mask; i++)
-		if (table->places[i].flags & WANTED)
-			look_up(walk, &table->places[i]);
+	for (uint32_t i = 0; i < table->block_count; i++)
+		if (table->blocks[i].flags & WANTED)
+			look_up(walk, &table->blocks[i]);
 }
 
 static void look_up_until(struct walk *walk, uint64_t ns)
@@ -232,14 +232,14 @@ static void list_wanted_by_children(struct walk *walk)
 	for (const struct birth *birth = walk->birth; birth < walk->births_end; birth++) {
 		const struct rvp_block_table *table = &walk->inheritance->wanted[birth->child];
 
-		for (size_t i = 0; table->places && i <= table->mask; i++) {
-			if (!(table->places[i].flags & WANTED))
+		for (uint32_t i = 0; i < table->block_count; i++) {
+			if (!(table->blocks[i].flags & WANTED))
 				continue;
-			uint64_t address = table->places[i].address;
+			uint64_t address = table->blocks[i].address;
 
 			walk->has_children = true;
 			if (!rvp_block_find(&walk->touched, address) &&
-			    !rvp_block_put(&walk->touched, (struct rvp_block){.address = address}))
+			    !rvp_block_put(&walk->touched, &(struct rvp_block){.address = address}))
 				walk->no_memory = true;
 		}
 	}
@@ -271,7 +271,7 @@ static void see_alloc(struct walk *walk, const struct rvp_record *record)
 
 	touch(walk, record->ALLOC.address);
 	if (!block)
-		block = rvp_block_put(&walk->live, (struct rvp_block){.address = record->ALLOC.address});
+		block = rvp_block_put(&walk->live, &(struct rvp_block){.address = record->ALLOC.address});
 	if (!block) {
 		walk->no_memory = true;
 		return;
@@ -300,7 +300,7 @@ static void see_unfree(struct walk *walk, const struct rvp_moment *moment)
 	struct rvp_block *block = &walk->last_freed[moment->stream];
 
 	if (block->flags && block->address == moment->record->UNFREE.address &&
-	    !rvp_block_find(&walk->live, block->address) && !rvp_block_put(&walk->live, *block))
+	    !rvp_block_find(&walk->live, block->address) && !rvp_block_put(&walk->live, block))
 		walk->no_memory = true;
 	block->flags = 0;
 }
@@ -355,8 +355,8 @@ static void hand_down(struct rvp_inheritance *inheritance, const struct birth *b
 {
 	struct rvp_block_table *table = &inheritance->wanted[birth->child];
 
-	for (size_t i = 0; table->places && i <= table->mask; i++) {
-		struct rvp_block *wanted = &table->places[i];
+	for (uint32_t i = 0; i < table->block_count; i++) {
+		struct rvp_block *wanted = &table->blocks[i];
 		const struct rvp_block *found;
 
 		if (!(wanted->flags & WANTED))
@@ -443,7 +443,7 @@ void rvp_inherited_take(struct rvp_inheritance *inheritance, uint32_t process, s
 bool rvp_inherited_put(struct rvp_inheritance *inheritance, uint32_t process, struct rvp_block block)
 {
 	return rvp_inherited(inheritance, process, block.address) ||
-	       rvp_block_put(&inheritance->wanted[process], block) != NULL;
+	       rvp_block_put(&inheritance->wanted[process], &block) != NULL;
 }
 
 void rvp_inheritance_free(struct rvp_inheritance *inheritance)

@@ -1,39 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* match.c: see match.h. One table of live blocks a process, dropped at its end. */
-#include "report/match.h"
+/* match.c: see match.h. One table of live blocks a process, dropped at its end.
+ *
+ * There are two ways. The long one takes any record and knows of all that can be out of order; the short one takes an
+ * alloc of a free address or a free of a live one, which nearly all are, and declines the rest before it has changed
+ * anything. Both lead to the same (tests/unit/check_report_runs.c). */
+#include "report/matcher.h"
 
 #include "report/run_source.h"
 
 #include <stdlib.h>
-
-static const uint64_t window_ns = 100000;
-enum { EARLY_FREES = 16 };
-
-struct lane { /* what is remembered of a stream */
-	uint64_t thread_serial;
-	uint64_t last_alloc; /* address of the thread's last recorded alloc */
-	bool has_last_alloc, has_last_freed, last_freed_was_inherited;
-	struct rvp_block last_freed;
-};
-
-struct early_free {
-	uint64_t address, ns;
-	uint32_t process, stream;
-};
-
-struct rvp_matcher {
-	const struct rvp_run *run;
-	struct rvp_site_table *sites;
-	struct rvp_classifier classifier;
-	struct rvp_inheritance *inheritance;
-	struct rvp_block_table *tables;
-	struct rvp_match_counts *counts;
-	bool *has_ended;
-	struct lane *lanes;
-	struct early_free early[EARLY_FREES]; /* a ring; ns 0: none */
-	unsigned next_early;
-	uint64_t last_early_ns;
-};
 
 struct rvp_matcher *rvp_matcher_open(const struct rvp_run *run, uint32_t stream_count,
 				     struct rvp_site_table *sites, struct rvp_classifier classifier)
@@ -61,17 +36,6 @@ struct rvp_matcher *rvp_matcher_open(const struct rvp_run *run, uint32_t stream_
 	return NULL;
 }
 
-static struct lane *lane_of(struct rvp_matcher *matcher, const struct rvp_moment *moment)
-{
-	struct lane *lane = &matcher->lanes[moment->stream];
-
-	if (lane->thread_serial != moment->thread_serial) {
-		lane->thread_serial = moment->thread_serial;
-		lane->has_last_alloc = lane->has_last_freed = false;
-	}
-	return lane;
-}
-
 static void make(struct rvp_matcher *matcher, struct rvp_event *event, enum rvp_event_kind kind,
 		 const struct rvp_moment *moment, const struct rvp_block *block)
 {
@@ -79,24 +43,22 @@ static void make(struct rvp_matcher *matcher, struct rvp_event *event, enum rvp_
 	event->is_temporary = false;
 	event->moment = moment;
 	event->block = *block;
-	event->weight = rvp_weight_of(block, matcher->run->processes[moment->process].sample_bytes);
-}
-
-static bool is_near(uint64_t then, uint64_t now)
-{
-	return now - then <= window_ns;
+	if (block->flags & RVP_BLOCK_SAMPLED)
+		event->weight = rvp_weight_of(block, matcher->run->processes[moment->process].sample_bytes);
+	else
+		event->weight = (struct rvp_weight){.amount = {block->bytes, 1}};
 }
 
 /* An unknown free of this address, in another thread just before, was this block's. */
 static bool take_early_free(struct rvp_matcher *matcher, const struct rvp_moment *moment, uint64_t address)
 {
-	if (!matcher->last_early_ns || !is_near(matcher->last_early_ns, moment->ns))
+	if (!matcher->last_early_ns || !rvp_match_is_near(matcher->last_early_ns, moment->ns))
 		return false;
-	for (unsigned i = 0; i < EARLY_FREES; i++) {
-		struct early_free *early = &matcher->early[i];
+	for (unsigned i = 0; i < RVP_EARLY_FREES; i++) {
+		struct rvp_early_free *early = &matcher->early[i];
 
 		if (early->ns && early->address == address && early->process == moment->process &&
-		    early->stream != moment->stream && is_near(early->ns, moment->ns)) {
+		    early->stream != moment->stream && rvp_match_is_near(early->ns, moment->ns)) {
 			early->ns = 0;
 			return true;
 		}
@@ -104,17 +66,25 @@ static bool take_early_free(struct rvp_matcher *matcher, const struct rvp_moment
 	return false;
 }
 
+uint32_t rvp_match_find_site(struct rvp_matcher *matcher, uint32_t process, uint32_t stack, uint32_t python)
+{
+	uint32_t site = rvp_site_number(matcher->sites, process, stack, python);
+
+	if (site != UINT32_MAX)
+		*rvp_match_site_place(matcher, process, stack, python) =
+		    (struct rvp_site_place){process, stack, python, site + 1};
+	return site;
+}
+
 static bool make_block(struct rvp_matcher *matcher, const struct rvp_moment *moment, struct rvp_block *block)
 {
 	const struct rvp_record_ALLOC *record = &moment->record->ALLOC;
-	uint32_t stack = record->stack <= UINT32_MAX ? (uint32_t)record->stack : 0;
-	uint32_t python = record->python <= UINT32_MAX ? (uint32_t)record->python : 0;
 
 	*block = (struct rvp_block){
 	    .address = record->address,
 	    .bytes = record->bytes,
 	    .birth_ns = moment->ns,
-	    .site = rvp_site_number(matcher->sites, moment->process, stack, python),
+	    .site = rvp_match_site(matcher, moment->process, record->stack, record->python),
 	    .stream = moment->stream,
 	    .thread = (uint32_t)moment->thread_serial,
 	    .flags = moment->record->kind == RVP_SAMPLE ? RVP_BLOCK_SAMPLED : 0,
@@ -127,7 +97,7 @@ static bool match_alloc(struct rvp_matcher *matcher, const struct rvp_moment *mo
 {
 	struct rvp_block_table *table = &matcher->tables[moment->process];
 	struct rvp_match_counts *counts = &matcher->counts[moment->process];
-	struct lane *lane = lane_of(matcher, moment);
+	struct rvp_lane *lane = rvp_match_lane(matcher, moment);
 	struct rvp_block block, *old;
 
 	if (!make_block(matcher, moment, &block))
@@ -152,13 +122,13 @@ static bool match_alloc(struct rvp_matcher *matcher, const struct rvp_moment *mo
 		make(matcher, &events[(*count)++], RVP_EVENT_DIED, moment, &block);
 		return true;
 	}
-	return rvp_block_put(table, block) != NULL;
+	return rvp_block_put(table, &block) != NULL;
 }
 
 static void remember_early(struct rvp_matcher *matcher, const struct rvp_moment *moment, uint64_t address)
 {
-	matcher->early[matcher->next_early++ % EARLY_FREES] =
-	    (struct early_free){address, moment->ns, moment->process, moment->stream};
+	matcher->early[matcher->next_early++ % RVP_EARLY_FREES] =
+	    (struct rvp_early_free){address, moment->ns, moment->process, moment->stream};
 	matcher->last_early_ns = moment->ns;
 }
 
@@ -166,7 +136,7 @@ static void match_unknown_free(struct rvp_matcher *matcher, const struct rvp_mom
 			       struct rvp_event *events, unsigned *count)
 {
 	uint64_t address = moment->record->FREE.address;
-	struct lane *lane = lane_of(matcher, moment);
+	struct rvp_lane *lane = rvp_match_lane(matcher, moment);
 	struct rvp_block *inherited = rvp_inherited(matcher->inheritance, moment->process, address);
 
 	if (!inherited) {
@@ -180,21 +150,12 @@ static void match_unknown_free(struct rvp_matcher *matcher, const struct rvp_mom
 	rvp_inherited_take(matcher->inheritance, moment->process, inherited);
 }
 
-/* The thread that gave it out gives it back, and has given out nothing since. */
-static bool is_temporary(const struct lane *lane, const struct rvp_moment *moment,
-			 const struct rvp_block *block)
-{
-	return lane->has_last_alloc && lane->last_alloc == block->address &&
-	       block->stream == moment->stream && block->thread == (uint32_t)moment->thread_serial &&
-	       moment->record->FREE.family != RVP_FAMILY_REALLOC;
-}
-
 static void match_free(struct rvp_matcher *matcher, const struct rvp_moment *moment, struct rvp_event *events,
 		       unsigned *count)
 {
 	struct rvp_block_table *table = &matcher->tables[moment->process];
 	struct rvp_block *block = rvp_block_find(table, moment->record->FREE.address);
-	struct lane *lane = lane_of(matcher, moment);
+	struct rvp_lane *lane = rvp_match_lane(matcher, moment);
 
 	matcher->counts[moment->process].free_count++;
 	lane->has_last_freed = false;
@@ -203,15 +164,13 @@ static void match_free(struct rvp_matcher *matcher, const struct rvp_moment *mom
 		return;
 	}
 	if (block->flags & RVP_BLOCK_SUSPECT && block->stream != moment->stream &&
-	    is_near(block->birth_ns, moment->ns)) {
+	    rvp_match_is_near(block->birth_ns, moment->ns)) {
 		block->flags &= ~(uint32_t)RVP_BLOCK_SUSPECT;
 		return;
 	}
 	make(matcher, &events[*count], RVP_EVENT_DIED, moment, block);
-	events[(*count)++].is_temporary = is_temporary(lane, moment, block);
-	lane->last_freed = *block;
-	lane->has_last_freed = true;
-	lane->last_freed_was_inherited = false;
+	events[(*count)++].is_temporary = rvp_match_is_temporary(lane, moment, block, moment->record->FREE.family);
+	rvp_match_note_freed(lane, block);
 	rvp_block_remove(table, block);
 }
 
@@ -219,7 +178,7 @@ static bool match_unfree(struct rvp_matcher *matcher, const struct rvp_moment *m
 			 struct rvp_event *events, unsigned *count)
 {
 	struct rvp_block_table *table = &matcher->tables[moment->process];
-	struct lane *lane = lane_of(matcher, moment);
+	struct rvp_lane *lane = rvp_match_lane(matcher, moment);
 	uint64_t address = moment->record->UNFREE.address;
 
 	matcher->counts[moment->process].free_count--;
@@ -231,7 +190,7 @@ static bool match_unfree(struct rvp_matcher *matcher, const struct rvp_moment *m
 		return rvp_inherited_put(matcher->inheritance, moment->process, lane->last_freed);
 	}
 	make(matcher, &events[(*count)++], RVP_EVENT_RESTORED, moment, &lane->last_freed);
-	return rvp_block_put(table, lane->last_freed) != NULL;
+	return rvp_block_put(table, &lane->last_freed) != NULL;
 }
 
 static void pass(const struct rvp_moment *moment, enum rvp_event_kind kind, struct rvp_event *events,
@@ -279,6 +238,71 @@ bool rvp_match(struct rvp_matcher *matcher, const struct rvp_moment *moment, str
 		return true;
 	}
 	return matcher->has_ended[moment->process] || match_record(matcher, moment, events, count);
+}
+
+/* ---- the short way ---- */
+
+static bool bear(struct rvp_matcher *matcher, const struct rvp_moment *moment, const struct rvp_brief *brief,
+		 struct rvp_event *event)
+{
+	struct rvp_block_table *table = &matcher->tables[moment->process];
+	struct rvp_match_counts *counts = &matcher->counts[moment->process];
+	struct rvp_lane *lane = rvp_match_lane(matcher, moment);
+	uint32_t site;
+
+	if (rvp_block_find(table, brief->address) ||
+	    (matcher->last_early_ns && rvp_match_is_near(matcher->last_early_ns, moment->ns)))
+		return false;
+	site = rvp_match_site(matcher, moment->process, brief->stack, brief->python);
+	if (site == UINT32_MAX)
+		return false;
+	event->kind = RVP_EVENT_BORN;
+	event->is_temporary = false;
+	event->moment = moment;
+	event->block = (struct rvp_block){.address = brief->address,
+					  .bytes = brief->bytes,
+					  .birth_ns = moment->ns,
+					  .site = site,
+					  .stream = moment->stream,
+					  .thread = (uint32_t)moment->thread_serial};
+	event->weight = (struct rvp_weight){.amount = {brief->bytes, 1}};
+	event->block.split = matcher->classifier.classify(matcher->classifier.context, event);
+	if (!rvp_block_put(table, &event->block))
+		return false;
+	counts->alloc_count++;
+	counts->alloc_bytes += brief->bytes;
+	lane->last_alloc = brief->address;
+	lane->has_last_alloc = true;
+	return true;
+}
+
+static bool bury(struct rvp_matcher *matcher, const struct rvp_moment *moment, const struct rvp_brief *brief,
+		 uint32_t guess, struct rvp_event *event)
+{
+	struct rvp_block_table *table = &matcher->tables[moment->process];
+	struct rvp_block *block = rvp_block_find_by(table, guess, brief->address);
+	struct rvp_lane *lane = rvp_match_lane(matcher, moment);
+
+	if (!block || block->flags & RVP_BLOCK_SUSPECT)
+		return false;
+	make(matcher, event, RVP_EVENT_DIED, moment, block);
+	event->is_temporary = rvp_match_is_temporary(lane, moment, block, brief->family);
+	matcher->counts[moment->process].free_count++;
+	rvp_match_note_freed(lane, block);
+	rvp_block_remove(table, block);
+	return true;
+}
+
+bool rvp_match_brief(struct rvp_matcher *matcher, const struct rvp_moment *moment, const struct rvp_brief *brief,
+		     uint32_t guess, struct rvp_event *event)
+{
+	return brief->kind == RVP_ALLOC ? bear(matcher, moment, brief, event)
+					: bury(matcher, moment, brief, guess, event);
+}
+
+const struct rvp_block_table *rvp_match_blocks(const struct rvp_matcher *matcher)
+{
+	return matcher->tables;
 }
 
 struct rvp_block *rvp_matched_block(const struct rvp_matcher *matcher, uint32_t process, uint64_t address)

@@ -62,6 +62,14 @@ struct rvp_block *rvp_matched_block(const struct rvp_matcher *matcher, uint32_t 
 bool rvp_match(struct rvp_matcher *matcher, const struct rvp_moment *moment, struct rvp_event *events,
 	       unsigned *count);
 
+/* An alloc or a free of a run (rvp_timeline_take) that makes one event and nothing more: true, and the event is there.
+ * Else nothing has happened, and its record goes to rvp_match. moment->ns is the brief's; its record is not read.
+ * `guess`: rvp_block_guess of a freed block, or 0. */
+bool rvp_match_brief(struct rvp_matcher *matcher, const struct rvp_moment *moment, const struct rvp_brief *brief,
+		     uint32_t guess, struct rvp_event *event);
+/* Live blocks by process. */
+const struct rvp_block_table *rvp_match_blocks(const struct rvp_matcher *matcher);
+
 const struct rvp_match_counts *rvp_match_counts(const struct rvp_matcher *matcher, uint32_t process);
 void rvp_matcher_close(struct rvp_matcher *matcher);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pass.h: the state of one pass of rvp_analyse, for the files that it consists of: analysis.c drives it,
- * pass_sums.c keeps the sums, pass_moments.c the asked moments. */
+ * pass_runs.c takes runs of plain allocs and frees, pass_sums.c keeps the sums, pass_moments.c the asked moments. What every alloc and free needs is inline. */
 #ifndef RVP_REPORT_PASS_H
 #define RVP_REPORT_PASS_H
 
@@ -30,19 +30,109 @@ struct rvp_pass {
 	struct rvp_amount **moments; /* a row a moment: live by site, site_counts[] of them */
 	size_t *site_counts;
 	size_t next_moment;
+	uint64_t due_ns; /* something is to be done before a moment behind this one */
+	uint8_t categories[RVP_PURPOSES_MAX]; /* by purpose, + 1; 0: not asked yet */
+	struct rvp_record record; /* of a brief, for those who look at records */
 	bool no_memory;
 };
 
-void rvp_live_add(struct rvp_live *live, const struct rvp_weight *weight);
-void rvp_live_subtract(struct rvp_live *live, const struct rvp_weight *weight);
+static inline void rvp_live_add(struct rvp_live *live, const struct rvp_weight *weight)
+{
+	live->amount.bytes += weight->amount.bytes;
+	live->amount.count += weight->amount.count;
+	if (weight->variance > 0) {
+		live->sampled_bytes += weight->amount.bytes;
+		live->variance += weight->variance;
+	}
+}
+
+static inline void rvp_live_subtract(struct rvp_live *live, const struct rvp_weight *weight)
+{
+	live->amount.bytes -= weight->amount.bytes;
+	live->amount.count -= weight->amount.count;
+	if (weight->variance > 0) {
+		live->sampled_bytes -= weight->amount.bytes;
+		live->variance -= weight->variance;
+	}
+}
 
 /* Before a site's live amount changes. */
-void rvp_pass_settle_peak(const struct rvp_pass *pass, struct rvp_site *site);
+static inline void rvp_pass_settle_peak(const struct rvp_pass *pass, struct rvp_site *site)
+{
+	if (site->peak_seen == pass->peak_number)
+		return;
+	site->at_peak = site->live;
+	site->peak_sampled_bytes = site->live_sampled_bytes;
+	site->peak_variance = site->live_variance;
+	site->peak_seen = pass->peak_number;
+}
 
-/* Into and out of a site, its purpose and what is tracked; not the sums of blocks alone. */
-void rvp_pass_enter(struct rvp_pass *pass, struct rvp_site *site, const struct rvp_weight *weight,
-		    uint64_t ns);
-void rvp_pass_take_out(struct rvp_pass *pass, struct rvp_site *site, const struct rvp_weight *weight);
+static inline void rvp_tally_see_peak(struct rvp_tally *tally, const struct rvp_live *live, uint64_t ns)
+{
+	if (tally->has_peak && live->amount.bytes <= tally->peak_live_bytes)
+		return;
+	tally->has_peak = true;
+	tally->peak_live_bytes = live->amount.bytes;
+	tally->peak_variance = live->variance;
+	tally->peak_sampled_bytes = live->sampled_bytes;
+	tally->peak_ns = ns;
+}
+
+static inline void rvp_maximum_see(struct rvp_maximum *maximum, const struct rvp_live *live, uint64_t ns)
+{
+	if (live->amount.bytes > maximum->bytes)
+		*maximum = (struct rvp_maximum){live->amount.bytes, ns};
+}
+
+enum rvp_category rvp_pass_find_category(struct rvp_pass *pass, uint16_t purpose);
+
+static inline enum rvp_category rvp_pass_category(struct rvp_pass *pass, uint16_t purpose)
+{
+	return pass->categories[purpose] ? (enum rvp_category)(pass->categories[purpose] - 1)
+					 : rvp_pass_find_category(pass, purpose);
+}
+
+/* Into a site, its purpose and what is tracked; not yet into the sums of blocks alone. */
+static inline void rvp_pass_enter(struct rvp_pass *pass, struct rvp_site *site, const struct rvp_weight *weight,
+				  uint64_t ns)
+{
+	enum rvp_category category = rvp_pass_category(pass, site->purpose);
+
+	site->live.bytes += weight->amount.bytes;
+	site->live.count += weight->amount.count;
+	if (weight->variance > 0) {
+		site->live_sampled_bytes += weight->amount.bytes;
+		site->live_variance += weight->variance;
+	}
+	rvp_live_add(&pass->state.tracked, weight);
+	rvp_live_add(&pass->state.by_purpose[site->purpose], weight);
+	rvp_live_add(&pass->state.by_category[category], weight);
+	rvp_maximum_see(&pass->answer->max_by_purpose[site->purpose], &pass->state.by_purpose[site->purpose], ns);
+	rvp_maximum_see(&pass->answer->max_by_category[category], &pass->state.by_category[category], ns);
+}
+
+static inline void rvp_pass_take_out(struct rvp_pass *pass, struct rvp_site *site, const struct rvp_weight *weight)
+{
+	site->live.bytes -= weight->amount.bytes;
+	site->live.count -= weight->amount.count;
+	if (weight->variance > 0) {
+		site->live_sampled_bytes -= weight->amount.bytes;
+		site->live_variance -= weight->variance;
+	}
+	rvp_live_subtract(&pass->state.tracked, weight);
+	rvp_live_subtract(&pass->state.by_purpose[site->purpose], weight);
+	rvp_live_subtract(&pass->state.by_category[rvp_pass_category(pass, site->purpose)], weight);
+}
+
+/* Tracked bytes, as they decide which of two moments was higher; and whether this one is the highest so far. */
+uint64_t rvp_pass_quiet_bytes(struct rvp_pass *pass);
+void rvp_pass_see_tracked_peak(struct rvp_pass *pass, uint64_t quiet_bytes, uint64_t tracked_bytes, uint64_t ns);
+
+/* A run of allocs and frees (rvp_timeline_take), and one of them by itself; `moment` says where from. */
+void rvp_pass_take_run(struct rvp_pass *pass, struct rvp_moment *moment, const struct rvp_brief *briefs, size_t count);
+void rvp_pass_take_brief(struct rvp_pass *pass, struct rvp_moment *moment, const struct rvp_brief *brief,
+			 uint32_t guess);
+
 /* What is left of a site's estimates goes with it. */
 void rvp_pass_leave_estimates(struct rvp_pass *pass, struct rvp_site *site);
 
@@ -50,6 +140,7 @@ void rvp_pass_leave_estimates(struct rvp_pass *pass, struct rvp_site *site);
 uint32_t rvp_pass_classify(void *pass, const struct rvp_event *birth);
 /* Changes of purpose that were due before `ns`. */
 void rvp_pass_recast_before(struct rvp_pass *pass, uint64_t ns);
+uint64_t rvp_pass_next_recast_ns(const struct rvp_pass *pass); /* RVP_NEVER: none is left */
 
 void rvp_pass_take_moment(struct rvp_pass *pass, size_t number);
 /* A moment is over when something happens behind it. */

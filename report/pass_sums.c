@@ -4,79 +4,15 @@
 #include "report/attribution.h"
 #include "report/pass.h"
 
-void rvp_pass_settle_peak(const struct rvp_pass *pass, struct rvp_site *site)
+enum rvp_category rvp_pass_find_category(struct rvp_pass *pass, uint16_t purpose)
 {
-	if (site->peak_seen == pass->peak_number)
-		return;
-	site->at_peak = site->live;
-	site->peak_sampled_bytes = site->live_sampled_bytes;
-	site->peak_variance = site->live_variance;
-	site->peak_seen = pass->peak_number;
-}
+	enum rvp_category category =
+	    purpose < RVP_CATEGORY_COUNT || !pass->question->attribution
+		? (enum rvp_category)purpose
+		: rvp_purpose_category(rvp_attribution_purposes(pass->question->attribution), purpose);
 
-void rvp_live_add(struct rvp_live *live, const struct rvp_weight *weight)
-{
-	live->amount.bytes += weight->amount.bytes;
-	live->amount.count += weight->amount.count;
-	if (weight->variance > 0) {
-		live->sampled_bytes += weight->amount.bytes;
-		live->variance += weight->variance;
-	}
-}
-
-void rvp_live_subtract(struct rvp_live *live, const struct rvp_weight *weight)
-{
-	live->amount.bytes -= weight->amount.bytes;
-	live->amount.count -= weight->amount.count;
-	if (weight->variance > 0) {
-		live->sampled_bytes -= weight->amount.bytes;
-		live->variance -= weight->variance;
-	}
-}
-
-static void see_maximum(struct rvp_maximum *maximum, const struct rvp_live *live, uint64_t ns)
-{
-	if (live->amount.bytes > maximum->bytes)
-		*maximum = (struct rvp_maximum){live->amount.bytes, ns};
-}
-
-static enum rvp_category category_of(const struct rvp_pass *pass, uint16_t purpose)
-{
-	if (purpose < RVP_CATEGORY_COUNT || !pass->question->attribution)
-		return (enum rvp_category)purpose;
-	return rvp_purpose_category(rvp_attribution_purposes(pass->question->attribution), purpose);
-}
-
-/* Into a site, its purpose and what is tracked; not yet into the sums of blocks alone. */
-void rvp_pass_enter(struct rvp_pass *pass, struct rvp_site *site, const struct rvp_weight *weight,
-		    uint64_t ns)
-{
-	enum rvp_category category = category_of(pass, site->purpose);
-
-	site->live.bytes += weight->amount.bytes;
-	site->live.count += weight->amount.count;
-	if (weight->variance > 0) {
-		site->live_sampled_bytes += weight->amount.bytes;
-		site->live_variance += weight->variance;
-	}
-	rvp_live_add(&pass->state.tracked, weight);
-	rvp_live_add(&pass->state.by_purpose[site->purpose], weight);
-	rvp_live_add(&pass->state.by_category[category], weight);
-	see_maximum(&pass->answer->max_by_purpose[site->purpose], &pass->state.by_purpose[site->purpose], ns);
-	see_maximum(&pass->answer->max_by_category[category], &pass->state.by_category[category], ns);
-}
-
-void rvp_pass_take_out(struct rvp_pass *pass, struct rvp_site *site, const struct rvp_weight *weight)
-{
-	site->live.bytes -= weight->amount.bytes;
-	site->live.count -= weight->amount.count;
-	if (weight->variance > 0) {
-		site->live_sampled_bytes -= weight->amount.bytes;
-		site->live_variance -= weight->variance;
-	}
-	rvp_live_subtract(&pass->state.tracked, weight);
-	rvp_live_subtract(&pass->state.by_purpose[site->purpose], weight);
-	rvp_live_subtract(&pass->state.by_category[category_of(pass, site->purpose)], weight);
+	pass->categories[purpose] = (uint8_t)(category + 1);
+	return category;
 }
 
 static void leave_estimate(struct rvp_live *live, const struct rvp_site *site)
@@ -89,7 +25,7 @@ void rvp_pass_leave_estimates(struct rvp_pass *pass, struct rvp_site *site)
 {
 	leave_estimate(&pass->state.tracked, site);
 	leave_estimate(&pass->state.by_purpose[site->purpose], site);
-	leave_estimate(&pass->state.by_category[category_of(pass, site->purpose)], site);
+	leave_estimate(&pass->state.by_category[rvp_pass_category(pass, site->purpose)], site);
 	site->live_sampled_bytes = 0;
 	site->live_variance = 0;
 }
@@ -161,4 +97,12 @@ void rvp_pass_recast_before(struct rvp_pass *pass, uint64_t ns)
 
 	for (; pass->next_change < count && changes[pass->next_change].ns < ns; pass->next_change++)
 		change(pass, &changes[pass->next_change]);
+}
+
+uint64_t rvp_pass_next_recast_ns(const struct rvp_pass *pass)
+{
+	size_t count;
+	const struct rvp_recast *changes = rvp_attribution_recasts(pass->question->attribution, &count);
+
+	return pass->next_change < count ? changes[pass->next_change].ns : RVP_NEVER;
 }

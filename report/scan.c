@@ -6,7 +6,7 @@
  *   - Numbers are checked against what the log's size allows before a table grows to them.
  *   - A later definition of the same number wins.
  */
-#include "record/decode.h"
+#include "report/brief.h"
 #include "report/grow.h"
 #include "report/run_source.h"
 
@@ -340,13 +340,35 @@ static void see_stamp(struct rvp_process_source *source, uint64_t stamp)
 	source->has_stamps = true;
 }
 
+/* Allocs and frees say nothing here but when they were. */
+static void skip_briefs(struct scan *scan, struct rvp_decoder *decoder)
+{
+	struct rvp_brief brief;
+	uint64_t first = UINT64_MAX, last = 0, count = 0;
+
+	if (scan->source->log.deferred_count)
+		return;
+	for (; rvp_decode_brief(decoder, &brief); count++) {
+		first = brief.stamp < first ? brief.stamp : first;
+		last = brief.stamp > last ? brief.stamp : last;
+	}
+	if (!count)
+		return;
+	scan->process->decoded_records += count;
+	see_stamp(scan->source, first);
+	see_stamp(scan->source, last);
+}
+
 static void scan_chunk(struct scan *scan, const struct rvp_chunk *chunk)
 {
 	struct rvp_decoder decoder = rvp_decoder_over(chunk->payload, chunk->payload_bytes);
 	struct rvp_record record;
 
 	scan->tid = chunk->tid;
-	while (rvp_decode_next(&decoder, &record)) {
+	for (;;) {
+		skip_briefs(scan, &decoder);
+		if (!rvp_decode_next(&decoder, &record))
+			break;
 		scan->process->decoded_records++;
 		take_definition(scan, &record);
 		if (rvp_schemas[record.kind].fields[0].kind == 'T')

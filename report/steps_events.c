@@ -155,10 +155,12 @@ static bool thin_out(struct gathering *gathering)
 		out->numbers[kept] = out->numbers[i];
 		kept += stays;
 	}
-	for (size_t i = 0; gathering->live.places && i <= gathering->live.mask; i++)
-		if (gathering->live.places[i].flags & RVP_BLOCK_OCCUPIED &&
-		    gathering->live.places[i].site != RVP_STEP_NEVER)
-			gathering->live.places[i].site = place[gathering->live.places[i].site];
+	for (uint32_t i = 0; i < gathering->live.block_count; i++) {
+		struct rvp_block *block = &gathering->live.blocks[i];
+
+		if (block->flags & RVP_BLOCK_OCCUPIED && block->site != RVP_STEP_NEVER)
+			block->site = place[block->site];
+	}
 	out->count = kept;
 	free(place);
 	return true;
@@ -190,7 +192,7 @@ static void take_alloc(struct gathering *gathering, const struct rvp_moment *mom
 		rvp_block_remove(&gathering->live, old);
 	gathering->no_memory |=
 	    site == UINT32_MAX ||
-	    !rvp_block_put(&gathering->live, (struct rvp_block){.address = record->address, .site = index});
+	    !rvp_block_put(&gathering->live, &(struct rvp_block){.address = record->address, .site = index});
 	out->numbers[index] = gathering->seen - 1;
 	out->events[index] = (struct rvp_step_event){
 	    .ns = moment->ns,

@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline.c: see timeline.h. A binary heap of streams, and a sorted list of begins and ends beside it.
+/* timeline.c: see timeline.h. A binary heap of streams, and a sorted list of begins and ends beside it. As long as
+ * one stream's briefs come before whatever else is next, they are handed out together and the heap is left alone.
  *
  * Invariants
  *   (M1) heap[0] is the stream whose record is earliest; each stream in the heap holds a decoded record.
- *   (M2) Within a stream time never goes back: a record with an older stamp takes the time of the one before.
+ *   (M2) is in stream.h.
  *   (M3) A begin comes before, and an end behind, every record of its process (identity.c made the times so).
  */
 #include "report/timeline.h"
 
-#include "record/decode.h"
-#include "report/run_source.h"
+#include "report/stream.h"
 
 #include <stdlib.h>
-
-struct stream {
-	uint64_t ns, stamp; /* of the record at hand */
-	size_t hint;
-	const struct rvp_chunk *chunk, *chunks_end; /* chunk: the one at hand */
-	const struct rvp_deferred *deferred, *deferred_end;
-	uint32_t process, clock;
-	uint32_t deferred_tid;
-	struct rvp_decoder decoder;
-	struct rvp_record record;
-};
 
 struct turn { /* a begin or an end */
 	uint64_t ns;
@@ -32,105 +21,22 @@ struct turn { /* a begin or an end */
 
 struct rvp_timeline {
 	const struct rvp_run *run;
-	struct stream *streams;
+	struct rvp_stream *streams;
 	uint32_t stream_count, stream_room;
 	uint32_t *heap;
 	uint32_t heap_count;
-	bool is_started; /* heap[0]'s record was handed out */
+	uint32_t handed; /* of what heap[0]'s stream has at hand: so many were handed out */
+	struct rvp_record expanded;
 	struct turn *turns;
 	size_t turn_count, next_turn;
 };
 
-/* Kinds that define something are read by scan.c; what is left has a time and happens. */
-static bool happens(enum rvp_kind kind)
+static bool advance(const struct rvp_timeline *timeline, struct rvp_stream *stream)
 {
-	switch (kind) {
-	case RVP_ALLOC:
-	case RVP_SAMPLE:
-	case RVP_FREE:
-	case RVP_UNFREE:
-	case RVP_MAP:
-	case RVP_UNMAP:
-	case RVP_REMAP:
-	case RVP_BREAK:
-	case RVP_SNAPSHOT:
-	case RVP_REGION:
-	case RVP_RESIDENT:
-	case RVP_OWN_RANGE:
-	case RVP_THREAD:
-	case RVP_CGROUP:
-	case RVP_WATCH:
-	case RVP_MARK:
-	case RVP_FORK:
-	case RVP_EXEC:
-	case RVP_EXIT:
-	case RVP_FOLD:
-	case RVP_OWN_COST:
-	case RVP_FILL:
-	case RVP_SCOPE:
-	case RVP_TAG:
-	case RVP_STEP:
-	case RVP_TENSOR:
-	case RVP_WRITTEN:
-	case RVP_ADAPTER: return true;
-	default: return false;
-	}
+	return rvp_stream_advance(stream, timeline->run);
 }
 
-static void set_time(const struct rvp_timeline *timeline, struct stream *stream)
-{
-	uint64_t stamp = stream->record.ALLOC.stamp;
-	uint64_t ns = rvp_clock_unix_ns(&timeline->run->source->clock, stream->clock, stamp, &stream->hint);
-
-	if (ns >= stream->ns)
-		stream->ns = ns;
-	if (stamp > stream->stamp)
-		stream->stamp = stamp;
-}
-
-static void number_paths(const struct rvp_timeline *timeline, struct stream *stream)
-{
-	if (stream->process != RVP_NO_PROCESS)
-		rvp_number_paths(timeline->run->processes[stream->process].source, &stream->record);
-}
-
-static bool advance_deferred(const struct rvp_timeline *timeline, struct stream *stream)
-{
-	const struct rvp_deferred *event = stream->deferred;
-
-	if (event == stream->deferred_end)
-		return false;
-	stream->deferred++;
-	stream->record = (struct rvp_record){.kind = event->kind == RVP_FREE ? RVP_FREE : RVP_ALLOC};
-	if (event->kind == RVP_FREE)
-		stream->record.FREE = (struct rvp_record_FREE){event->stamp, event->address, event->family};
-	else
-		stream->record.ALLOC = (struct rvp_record_ALLOC){.stamp = event->stamp,
-								 .address = event->address,
-								 .bytes = event->bytes,
-								 .family = event->family};
-	set_time(timeline, stream);
-	return true;
-}
-
-static bool advance(const struct rvp_timeline *timeline, struct stream *stream)
-{
-	if (stream->deferred_end)
-		return advance_deferred(timeline, stream);
-	for (;;) {
-		while (rvp_decode_next(&stream->decoder, &stream->record))
-			if (happens(stream->record.kind)) {
-				number_paths(timeline, stream);
-				set_time(timeline, stream);
-				return true;
-			}
-		if (++stream->chunk >= stream->chunks_end)
-			return false;
-		stream->decoder = rvp_decoder_over(stream->chunk->payload, stream->chunk->payload_bytes);
-	}
-}
-
-static bool is_before(const struct stream *a, const struct stream *b)
+static bool is_before(const struct rvp_stream *a, const struct rvp_stream *b)
 {
 	return a->ns != b->ns ? a->ns < b->ns : a->stamp < b->stamp;
 }
@@ -155,20 +61,20 @@ static void sink(struct rvp_timeline *timeline, uint32_t at)
 	heap[at] = moving;
 }
 
-static struct stream *add_stream(struct rvp_timeline *timeline)
+static struct rvp_stream *add_stream(struct rvp_timeline *timeline)
 {
 	if (timeline->stream_count == timeline->stream_room) {
 		uint32_t room = timeline->stream_room ? timeline->stream_room * 2 : 16;
-		struct stream *more = realloc(timeline->streams, room * sizeof *more);
+		struct rvp_stream *more = realloc(timeline->streams, room * sizeof *more);
 
 		if (!more)
 			return NULL;
 		timeline->streams = more;
 		timeline->stream_room = room;
 	}
-	struct stream *stream = &timeline->streams[timeline->stream_count++];
+	struct rvp_stream *stream = &timeline->streams[timeline->stream_count++];
 
-	*stream = (struct stream){0};
+	*stream = (struct rvp_stream){0};
 	return stream;
 }
 
@@ -176,13 +82,14 @@ static bool add_slots(struct rvp_timeline *timeline, const struct rvp_log *log, 
 		      uint32_t clock)
 {
 	for (size_t i = 0, next; i < log->chunk_count; i = next) {
-		struct stream *stream = add_stream(timeline);
+		struct rvp_stream *stream = add_stream(timeline);
 
 		if (!stream)
 			return false;
 		for (next = i; next < log->chunk_count && log->chunks[next].slot == log->chunks[i].slot;)
 			next++;
 		stream->process = process;
+		stream->source = process != RVP_NO_PROCESS ? timeline->run->processes[process].source : NULL;
 		stream->clock = clock;
 		stream->chunk = &log->chunks[i];
 		stream->chunks_end = &log->chunks[next];
@@ -198,14 +105,14 @@ static bool add_deferred(struct rvp_timeline *timeline, const struct rvp_log *lo
 	for (size_t i = 0; i < log->deferred_count; i++) {
 		if (log->deferred[i].kind != RVP_ALLOC && log->deferred[i].kind != RVP_FREE)
 			continue;
-		struct stream *stream = add_stream(timeline);
+		struct rvp_stream *stream = add_stream(timeline);
 
 		if (!stream)
 			return false;
 		stream->process = process;
 		stream->clock = clock;
 		stream->deferred = &log->deferred[i];
-		stream->deferred_end = stream->deferred + 1;
+		stream->source = timeline->run->processes[process].source;
 		stream->deferred_tid = log->deferred_tid[i];
 	}
 	return true;
@@ -295,9 +202,21 @@ uint32_t rvp_timeline_streams(const struct rvp_timeline *timeline)
 	return timeline->stream_count;
 }
 
+void rvp_timeline_expect(struct rvp_timeline *timeline, const struct rvp_block_table *tables)
+{
+	for (uint32_t i = 0; i < timeline->stream_count; i++)
+		if (timeline->streams[i].process != RVP_NO_PROCESS)
+			timeline->streams[i].expected_in = &tables[timeline->streams[i].process];
+}
+
+/* Past what was handed out: all of it but the last are briefs of one batch. */
 static void move_on(struct rvp_timeline *timeline)
 {
-	if (!advance(timeline, &timeline->streams[timeline->heap[0]]))
+	struct rvp_stream *stream = &timeline->streams[timeline->heap[0]];
+
+	stream->next += timeline->handed - 1;
+	timeline->handed = 0;
+	if (!advance(timeline, stream))
 		timeline->heap[0] = timeline->heap[--timeline->heap_count];
 	if (timeline->heap_count)
 		sink(timeline, 0);
@@ -323,29 +242,98 @@ static void take_turn(struct rvp_timeline *timeline, struct rvp_moment *moment)
 	*moment = (struct rvp_moment){.kind = turn->kind, .ns = turn->ns, .process = turn->process};
 }
 
-bool rvp_timeline_next(struct rvp_timeline *timeline, struct rvp_moment *moment)
+/* The last moment at which a record still comes before the next begin or end. */
+static uint64_t last_ns_before_turn(const struct rvp_timeline *timeline)
 {
-	if (timeline->is_started)
-		move_on(timeline);
-	timeline->is_started = false;
-	if (turn_is_next(timeline)) {
-		take_turn(timeline, moment);
-		return true;
-	}
-	if (!timeline->heap_count)
-		return false;
-	struct stream *stream = &timeline->streams[timeline->heap[0]];
+	if (timeline->next_turn == timeline->turn_count)
+		return UINT64_MAX;
+	const struct turn *turn = &timeline->turns[timeline->next_turn];
 
-	timeline->is_started = true;
+	return turn->kind == RVP_MOMENT_BEGIN ? turn->ns - 1 : turn->ns;
+}
+
+/* The stream that is next behind heap[0]'s, or NULL. */
+static const struct rvp_stream *second(const struct rvp_timeline *timeline)
+{
+	const struct rvp_stream *left, *right;
+
+	if (timeline->heap_count < 2)
+		return NULL;
+	left = &timeline->streams[timeline->heap[1]];
+	if (timeline->heap_count < 3)
+		return left;
+	right = &timeline->streams[timeline->heap[2]];
+	return is_before(right, left) ? right : left;
+}
+
+/* How many of the briefs at hand come one after the other before anything else does; the first one does. */
+static uint32_t length_of_run(const struct rvp_timeline *timeline, const struct rvp_stream *stream)
+{
+	const struct rvp_stream *other = second(timeline);
+	const struct rvp_brief *briefs = stream->briefs;
+	uint64_t last_ns = last_ns_before_turn(timeline);
+	uint64_t sure_ns = other && other->ns <= last_ns ? other->ns - 1 : last_ns;
+	uint32_t at = stream->next + 1, count = stream->brief_count;
+
+	/* Most often it is the whole batch. */
+	if (briefs[count - 1].ns <= sure_ns)
+		return count - stream->next;
+	while (at < count && briefs[at].ns <= sure_ns)
+		at++;
+	while (other && at < count && briefs[at].ns == other->ns && briefs[at].ns <= last_ns &&
+	       briefs[at].stamp <= other->stamp)
+		at++;
+	return at - stream->next;
+}
+
+static void describe(const struct rvp_timeline *timeline, const struct rvp_stream *stream,
+		     struct rvp_moment *moment)
+{
 	*moment = (struct rvp_moment){
 	    .kind = RVP_MOMENT_RECORD,
 	    .ns = stream->ns,
 	    .process = stream->process,
 	    .stream = timeline->heap[0],
-	    .tid = stream->deferred_end ? stream->deferred_tid : stream->chunk->tid,
-	    .thread_serial = stream->deferred_end ? 0 : stream->chunk->thread_serial,
+	    .tid = stream->deferred ? stream->deferred_tid : stream->chunk->tid,
+	    .thread_serial = stream->deferred ? 0 : stream->chunk->thread_serial,
 	    .record = &stream->record,
 	};
+}
+
+size_t rvp_timeline_take(struct rvp_timeline *timeline, struct rvp_moment *moment,
+			 const struct rvp_brief **briefs)
+{
+	*briefs = NULL;
+	if (timeline->handed)
+		move_on(timeline);
+	if (turn_is_next(timeline)) {
+		take_turn(timeline, moment);
+		return 1;
+	}
+	if (!timeline->heap_count)
+		return 0;
+	struct rvp_stream *stream = &timeline->streams[timeline->heap[0]];
+
+	describe(timeline, stream, moment);
+	timeline->handed = 1;
+	if (stream->next == stream->brief_count)
+		return 1;
+	timeline->handed = length_of_run(timeline, stream);
+	*briefs = &stream->briefs[stream->next];
+	return timeline->handed;
+}
+
+bool rvp_timeline_next(struct rvp_timeline *timeline, struct rvp_moment *moment)
+{
+	const struct rvp_brief *brief;
+
+	if (!rvp_timeline_take(timeline, moment, &brief))
+		return false;
+	if (brief) { /* one of them now, the others by the next calls */
+		timeline->handed = 1;
+		rvp_brief_expand(brief, &timeline->expanded);
+		moment->record = &timeline->expanded;
+	}
 	return true;
 }
 
@@ -353,6 +341,8 @@ void rvp_timeline_close(struct rvp_timeline *timeline)
 {
 	if (!timeline)
 		return;
+	for (uint32_t i = 0; i < timeline->stream_count; i++)
+		rvp_stream_close(&timeline->streams[i]);
 	free(timeline->streams);
 	free(timeline->heap);
 	free(timeline->turns);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* stream.c: see stream.h. */
+#include "report/stream.h"
+
+#include <stdlib.h>
+
+/* Kinds that define something are read by scan.c; what is left has a time and happens. */
+static const bool happens[RVP_KIND_COUNT] = {
+    [RVP_ALLOC] = true,	    [RVP_SAMPLE] = true,   [RVP_FREE] = true,	  [RVP_UNFREE] = true,
+    [RVP_MAP] = true,	    [RVP_UNMAP] = true,	   [RVP_REMAP] = true,	  [RVP_BREAK] = true,
+    [RVP_SNAPSHOT] = true,  [RVP_REGION] = true,   [RVP_RESIDENT] = true, [RVP_OWN_RANGE] = true,
+    [RVP_THREAD] = true,    [RVP_CGROUP] = true,   [RVP_WATCH] = true,	  [RVP_MARK] = true,
+    [RVP_FORK] = true,	    [RVP_EXEC] = true,	   [RVP_EXIT] = true,	  [RVP_FOLD] = true,
+    [RVP_OWN_COST] = true,  [RVP_FILL] = true,	   [RVP_SCOPE] = true,	  [RVP_TAG] = true,
+    [RVP_STEP] = true,	    [RVP_TENSOR] = true,   [RVP_WRITTEN] = true,  [RVP_ADAPTER] = true,
+};
+
+static inline uint64_t ns_of(struct rvp_stream *stream, const struct rvp_run *run, uint64_t stamp)
+{
+	uint64_t ns = rvp_clock_ns_in(&stream->segment, &run->source->clock, stream->clock, stamp);
+
+	if (ns > stream->last_ns)
+		stream->last_ns = ns;
+	return stream->last_ns;
+}
+
+static inline uint64_t path_at(const uint32_t *number_of, size_t count, uint64_t number)
+{
+	if (!number_of)
+		return number;
+	return number < count ? number_of[number] : 0;
+}
+
+static inline void number_paths(const struct rvp_stream *stream, struct rvp_brief *brief)
+{
+	const struct rvp_process_source *source = stream->source;
+
+	brief->stack = path_at(source->node_numbers, source->node_numbers_count, brief->stack);
+	brief->python = path_at(source->python_numbers, source->python_numbers_count, brief->python);
+}
+
+/* The record behind the briefs. */
+static void set_record(struct rvp_stream *stream, const struct rvp_run *run)
+{
+	uint64_t stamp = stream->record.ALLOC.stamp;
+
+	if (stream->source)
+		rvp_number_paths(stream->source, &stream->record);
+	ns_of(stream, run, stamp);
+	if (stamp > stream->last_stamp)
+		stream->last_stamp = stamp;
+	stream->has_record = true;
+}
+
+/* What stands still or goes on in time; what goes back is a record of its own. */
+static bool add_brief(struct rvp_stream *stream, const struct rvp_run *run)
+{
+	struct rvp_brief *brief = &stream->briefs[stream->brief_count];
+
+	if (brief->stamp < stream->last_stamp) {
+		rvp_brief_expand(brief, &stream->record);
+		set_record(stream, run);
+		return false;
+	}
+	if (stream->expected_in)
+		rvp_block_expect(stream->expected_in, brief->address);
+	if (brief->kind == RVP_ALLOC)
+		number_paths(stream, brief);
+	brief->ns = ns_of(stream, run, brief->stamp);
+	stream->last_stamp = brief->stamp;
+	stream->brief_count++;
+	return true;
+}
+
+/* Until a record that is no brief, the end of the chunk, or as many as there is room for. */
+static void decode_batch(struct rvp_stream *stream, const struct rvp_run *run)
+{
+	uint32_t room = stream->briefs ? RVP_BRIEFS_MAX : 0;
+
+	stream->next = stream->brief_count = 0;
+	while (stream->brief_count < room)
+		if (rvp_decode_brief(&stream->decoder, &stream->briefs[stream->brief_count])) {
+			if (!add_brief(stream, run))
+				return;
+		} else if (!rvp_decode_next(&stream->decoder, &stream->record)) {
+			return;
+		} else if (happens[stream->record.kind]) {
+			set_record(stream, run);
+			return;
+		}
+	while (!room && rvp_decode_next(&stream->decoder, &stream->record))
+		if (happens[stream->record.kind]) {
+			set_record(stream, run);
+			return;
+		}
+}
+
+/* The watcher's slots have no allocs; without memory all is decoded one by one. */
+static void make_room(struct rvp_stream *stream)
+{
+	if (!stream->briefs && stream->last_ns && stream->source)
+		stream->briefs = malloc(RVP_BRIEFS_MAX * sizeof *stream->briefs);
+}
+
+static bool refill(struct rvp_stream *stream, const struct rvp_run *run)
+{
+	make_room(stream);
+	for (;;) {
+		decode_batch(stream, run);
+		if (stream->brief_count || stream->has_record)
+			return true;
+		if (++stream->chunk >= stream->chunks_end)
+			break;
+		stream->decoder = rvp_decoder_over(stream->chunk->payload, stream->chunk->payload_bytes);
+	}
+	rvp_stream_close(stream);
+	return false;
+}
+
+static bool advance_deferred(struct rvp_stream *stream, const struct rvp_run *run)
+{
+	const struct rvp_deferred *event = stream->deferred;
+	struct rvp_brief brief = {.stamp = event->stamp,
+				  .address = event->address,
+				  .bytes = event->bytes,
+				  .kind = event->kind == RVP_FREE ? RVP_FREE : RVP_ALLOC,
+				  .family = (uint8_t)event->family};
+
+	if (stream->has_record)
+		return false;
+	rvp_brief_expand(&brief, &stream->record);
+	set_record(stream, run);
+	stream->ns = stream->last_ns;
+	stream->stamp = stream->last_stamp;
+	return true;
+}
+
+bool rvp_stream_advance(struct rvp_stream *stream, const struct rvp_run *run)
+{
+	if (stream->deferred)
+		return advance_deferred(stream, run);
+	if (stream->next < stream->brief_count)
+		stream->next++;
+	else
+		stream->has_record = false;
+	if (stream->next == stream->brief_count && !stream->has_record && !refill(stream, run))
+		return false;
+	if (stream->next < stream->brief_count) {
+		stream->ns = stream->briefs[stream->next].ns;
+		stream->stamp = stream->briefs[stream->next].stamp;
+	} else {
+		stream->ns = stream->last_ns;
+		stream->stamp = stream->last_stamp;
+	}
+	return true;
+}
+
+void rvp_stream_close(struct rvp_stream *stream)
+{
+	free(stream->briefs);
+	stream->briefs = NULL;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* check_report_runs.c: there are three ways through a log (report/pass_runs.c), and all must end in the same answer:
+ * runs of allocs and frees where nobody looks on, the same where an observer wants each event, and record by record.
+ *
+ * A log of several processes and threads with everything that can be out of order is made from a seed; the same records
+ * in chunks of one record each leave no runs: near the end of a chunk a record is decoded the long way.
+ */
+#include "report/analysis.h"
+#include "report/block_table.h"
+#include "report/observer.h"
+#include "tests/unit/run_maker.h"
+#include "tests/unit/run_suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PROCESSES = 3, THREADS = 3, EVENTS = 12000, ADDRESSES = 60, STACKS = 40, ROWS = 50, MOMENTS = 5 };
+
+static uint64_t seed;
+
+static uint64_t below(uint64_t limit)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % limit;
+}
+
+/* ---- the log ---- */
+
+static void put_definitions(struct maker_thread *thread)
+{
+	/* Every path has two numbers. */
+	for (uint64_t i = 1; i <= STACKS; i++)
+		MAKE(thread, NODE, 0, .node = i, .parent = 0, .pc = 0x1000 + i / 2 * 16);
+	MAKE(thread, CODE, 64, .code = 1, .first_line = 3, .version = 0x30b, .name = {"f", 1}, .file = {"f.py", 4});
+	MAKE(thread, PYTHON_NODE, 0, .node = 1, .parent = 0, .code = 1, .instruction = 2, .is_entry = 1);
+}
+
+static void put_alloc(struct maker_thread *thread, uint64_t stamp, uint64_t address)
+{
+	uint64_t bytes = below(20) ? below(5000) : below(3000000);
+
+	if (below(50))
+		MAKE(thread, ALLOC, 0, .stamp = stamp, .address = address, .bytes = bytes, .stack = below(STACKS),
+		     .python = below(2), .family = below(6));
+	else
+		MAKE(thread, SAMPLE, 0, .stamp = stamp, .address = address, .bytes = bytes, .stack = below(STACKS));
+}
+
+static void put_free(struct maker_thread *thread, uint64_t stamp, uint64_t address)
+{
+	MAKE(thread, FREE, 0, .stamp = stamp, .address = address,
+	     .family = below(4) ? RVP_FAMILY_FREE : RVP_FAMILY_REALLOC);
+	if (!below(30))
+		MAKE(thread, UNFREE, 0, .stamp = stamp + 1, .address = address);
+}
+
+/* Frees of what is not live and allocs of what is are meant: they are what is out of order. */
+static void put_event(struct maker_thread *thread, uint64_t stamp, bool *is_live)
+{
+	uint64_t number = below(ADDRESSES), address = 0x10000 + number * 4096;
+	bool is_odd = !below(15);
+
+	if (!below(200)) {
+		MAKE(thread, SNAPSHOT, 0, .stamp = stamp, .rss_anon_bytes = below(100) << 20);
+		return;
+	}
+	if (is_live[number] != is_odd)
+		put_free(thread, stamp, address);
+	else
+		put_alloc(thread, stamp, address);
+	is_live[number] = !is_live[number] ^ is_odd;
+}
+
+static void make_run(struct maker *maker, uint64_t from, bool is_alone)
+{
+	static bool is_live[PROCESSES][ADDRESSES];
+	struct maker_process *processes[PROCESSES];
+	uint64_t stamp = 2000;
+
+	seed = from;
+	memset(is_live, 0, sizeof is_live);
+	*maker = maker_open();
+	for (int i = 0; i < PROCESSES; i++) {
+		processes[i] = maker_add_with(maker, 100 + (uint32_t)i,
+					      (struct rvp_record_PROCESS){.stamp = 1000,
+									  .mode = i ? RVP_MODE_FULL : RVP_MODE_SAMPLED,
+									  .sample_bytes = i ? 0 : 65536,
+									  .page_bytes = 4096});
+		put_definitions(&processes[i]->threads[0]);
+		for (int k = 1; k < THREADS; k++)
+			maker_thread(processes[i]);
+	}
+	for (int i = 0, process = 0, thread = 0; i < EVENTS; i++) {
+		if (!below(6)) {
+			process = (int)below(PROCESSES);
+			thread = (int)below(THREADS);
+		}
+		stamp += below(10) ? below(300) : below(500000);
+		put_event(&processes[process]->threads[thread], stamp, is_live[process]);
+		if (is_alone)
+			maker_seal(&processes[process]->threads[thread]);
+	}
+	maker_close(maker);
+}
+
+/* ---- the answers ---- */
+
+struct count {
+	struct rvp_observer observer; /* first */
+	uint64_t born, died;
+};
+
+static void see(struct rvp_observer *observer, const struct rvp_event *event, const struct rvp_state *state)
+{
+	struct count *count = (struct count *)observer;
+
+	(void)state;
+	count->born += event->kind == RVP_EVENT_BORN;
+	count->died += event->kind == RVP_EVENT_DIED;
+}
+
+static void answer_into(struct rvp_analysis *answer, uint64_t from, bool is_alone, struct count *count)
+{
+	static const uint64_t moments[MOMENTS] = {MAKER_EPOCH_NS + 3000, MAKER_EPOCH_NS + 10000000,
+						  MAKER_EPOCH_NS + 50000000, MAKER_EPOCH_NS + 200000000,
+						  MAKER_EPOCH_NS + 900000000};
+	struct rvp_observer *observers[] = {&count->observer, NULL};
+	struct maker maker;
+	struct rvp_run *run;
+
+	make_run(&maker, from, is_alone);
+	ck_assert(!rvp_failed(rvp_run_open(&run, maker.folder)));
+	ck_assert(!rvp_failed(rvp_analyse(run,
+					  &(struct rvp_question){.series_rows = ROWS,
+								 .moments_ns = moments,
+								 .moment_count = MOMENTS,
+								 .observers = count ? observers : NULL},
+					  answer)));
+	rvp_run_close(run);
+	maker_remove(&maker);
+}
+
+static void same_amount(struct rvp_amount a, struct rvp_amount b)
+{
+	ck_assert_uint_eq(a.bytes, b.bytes);
+	ck_assert_uint_eq(a.count, b.count);
+}
+
+static const struct rvp_site *site_like(const struct rvp_analysis *answer, const struct rvp_site *like)
+{
+	for (size_t i = 0; i < answer->site_count; i++)
+		if (answer->sites[i].process == like->process && answer->sites[i].stack == like->stack &&
+		    answer->sites[i].python == like->python)
+			return &answer->sites[i];
+	ck_abort_msg("a site is missing");
+}
+
+static void same_site(const struct rvp_site *a, const struct rvp_site *b)
+{
+	ck_assert_uint_eq(a->first_ns, b->first_ns);
+	ck_assert_uint_eq(a->last_ns, b->last_ns);
+	ck_assert_uint_eq(a->largest_bytes, b->largest_bytes);
+	ck_assert_uint_eq(a->is_estimate, b->is_estimate);
+	ck_assert_uint_eq(a->peak_sampled_bytes, b->peak_sampled_bytes);
+	same_amount(a->allocated, b->allocated);
+	same_amount(a->temporary, b->temporary);
+	same_amount(a->at_peak, b->at_peak);
+	same_amount(a->at_end, b->at_end);
+	for (int i = 0; i < MOMENTS; i++)
+		same_amount(a->at_moments[i], b->at_moments[i]);
+}
+
+static void same_totals(const struct rvp_totals *a, const struct rvp_totals *b)
+{
+	ck_assert_uint_eq(a->free_bytes, b->free_bytes);
+	ck_assert_uint_eq(a->peak_live_bytes, b->peak_live_bytes);
+	ck_assert_uint_eq(a->peak_ns, b->peak_ns);
+	ck_assert_uint_eq(a->end_live_bytes, b->end_live_bytes);
+	ck_assert_uint_eq(a->live_count, b->live_count);
+	ck_assert_uint_eq(a->matched_events, b->matched_events);
+	ck_assert_int_eq(memcmp(a->loss, b->loss, sizeof a->loss), 0);
+}
+
+static void same_series(const struct rvp_analysis *a, const struct rvp_analysis *b)
+{
+	ck_assert_uint_eq(a->series_count, b->series_count);
+	for (size_t i = 0; i < a->series_count; i++) {
+		ck_assert_uint_eq(a->series[i].ns, b->series[i].ns);
+		ck_assert_uint_eq(a->series[i].live_bytes, b->series[i].live_bytes);
+		ck_assert_uint_eq(a->series[i].rss_bytes, b->series[i].rss_bytes);
+	}
+}
+
+static void same(const struct rvp_analysis *a, const struct rvp_analysis *b)
+{
+	same_totals(&a->totals, &b->totals);
+	for (int i = 0; i < PROCESSES; i++)
+		same_totals(&a->processes[i], &b->processes[i]);
+	same_series(a, b);
+	ck_assert_uint_eq(a->tracked_peak_bytes, b->tracked_peak_bytes);
+	ck_assert_uint_eq(a->tracked_peak_ns, b->tracked_peak_ns);
+	ck_assert_uint_eq(a->tracked_end_bytes, b->tracked_end_bytes);
+	ck_assert_uint_eq(a->max_by_purpose[RVP_CATEGORY_UNKNOWN].bytes, b->max_by_purpose[RVP_CATEGORY_UNKNOWN].bytes);
+	ck_assert_uint_eq(a->max_by_category[RVP_CATEGORY_UNKNOWN].ns, b->max_by_category[RVP_CATEGORY_UNKNOWN].ns);
+	for (int i = 0; i < MOMENTS; i++)
+		ck_assert_uint_eq(a->moment_live_bytes[i], b->moment_live_bytes[i]);
+	ck_assert_uint_eq(a->site_count, b->site_count);
+	for (size_t i = 0; i < a->site_count; i++)
+		same_site(&a->sites[i], site_like(b, &a->sites[i]));
+}
+
+START_TEST(three_ways_and_one_answer)
+{
+	struct count count = {.observer.see = see};
+	uint64_t from = 88172645463325252u + (uint64_t)_i * 7919;
+	struct rvp_analysis quick, seen, alone;
+
+	answer_into(&quick, from, false, NULL);
+	answer_into(&seen, from, false, &count);
+	answer_into(&alone, from, true, NULL);
+	ck_assert_uint_gt(quick.totals.peak_live_bytes, 0);
+	ck_assert_uint_gt(quick.totals.loss[RVP_LOSS_INVERSION] + quick.totals.loss[RVP_LOSS_UNKNOWN_FREE], 0);
+	ck_assert_uint_gt(count.died, 1000);
+	same(&quick, &seen);
+	same(&quick, &alone);
+	rvp_analysis_free(&quick);
+	rvp_analysis_free(&seen);
+	rvp_analysis_free(&alone);
+}
+
+/* ---- the table of live blocks ---- */
+
+START_TEST(a_table_holds_what_was_put_and_not_removed)
+{
+	enum { KEYS = 2000 };
+	static uint64_t bytes[KEYS]; /* 0: not in */
+	struct rvp_block_table table = {0};
+	size_t count = 0;
+
+	seed = 88172645463325252u;
+	for (int i = 0; i < 60000; i++) {
+		uint64_t key = below(KEYS), address = key << (key % 3 * 12);
+		struct rvp_block *block = rvp_block_find_by(&table, rvp_block_guess(&table, address), address);
+
+		ck_assert_int_eq(block != NULL, bytes[key] != 0);
+		if (block) {
+			ck_assert_uint_eq(block->bytes, bytes[key]);
+			ck_assert_ptr_null(rvp_block_add(&table, address));
+			rvp_block_remove(&table, rvp_block_find(&table, address));
+			bytes[key] = 0;
+			count--;
+		} else {
+			bytes[key] = 1 + below(1000000);
+			ck_assert_ptr_nonnull(rvp_block_put(
+			    &table, &(struct rvp_block){.address = address, .bytes = bytes[key]}));
+			count++;
+		}
+		ck_assert_uint_eq(table.count, count);
+	}
+	ck_assert_uint_le(table.block_count, KEYS);
+	rvp_block_table_free(&table);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("report_runs");
+	TCase *ways = tcase_create("ways"), *blocks = tcase_create("blocks");
+
+	tcase_set_timeout(ways, 60);
+	tcase_add_loop_test(ways, three_ways_and_one_answer, 0, 4);
+	suite_add_tcase(suite, ways);
+	tcase_add_test(blocks, a_table_holds_what_was_put_and_not_removed);
+	suite_add_tcase(suite, blocks);
+	return run_suite(suite);
+}
