@@ -80,7 +80,7 @@ static uint8_t *room_and_stamp(struct rvp_thread *thread, uint64_t address, uint
 	do {
 		if (has_deferred(thread))
 			rvp_drain_deferred(thread);
-		at = rvp_emit_room(thread, RVP_EVENT_ROOM_BYTES);
+		at = rvp_emit_room(thread, RVP_COMPACT_ROOM_BYTES);
 		if (!at)
 			return NULL;
 		*stamp = rvp_order_stamp(&thread->order, address, thread->slot->record_count);
@@ -97,7 +97,7 @@ static uint8_t *room_without_stamp(struct rvp_thread *thread, uint64_t address, 
 	if (!rvp_is_full_mode() || bytes >= LARGE_BYTES ||
 	    !rvp_order_is_known(&thread->order, address, slot->record_count))
 		return NULL;
-	return rvp_slot_room(slot, RVP_SLOT_BYTES, RVP_EVENT_ROOM_BYTES);
+	return rvp_slot_room(slot, RVP_SLOT_BYTES, RVP_COMPACT_ROOM_BYTES);
 }
 
 static bool has_slot(struct rvp_thread *thread)

@@ -107,7 +107,7 @@ static bool fail(struct rvp_decoder *decoder, const uint8_t *start)
 /* A compact event, as the record that it stands for. */
 static bool get_event(struct rvp_decoder *decoder, struct rvp_record *record)
 {
-	struct rvp_event event;
+	struct rvp_compact_event event;
 
 	if (!rvp_decode_event(decoder, &event))
 		return fail(decoder, decoder->at);
@@ -131,7 +131,7 @@ bool rvp_decode_next(struct rvp_decoder *decoder, struct rvp_record *record)
 
 	if (decoder->broken || start == decoder->end)
 		return false;
-	if (*start >= RVP_EVENT_MARK)
+	if (*start >= RVP_COMPACT_MARK)
 		return get_event(decoder, record);
 	record->kind = *decoder->at++;
 	if (record->kind >= RVP_KIND_COUNT || !rvp_schemas[record->kind].name)

@@ -25,7 +25,7 @@
 
 #include <stdbool.h>
 
-struct rvp_event {
+struct rvp_compact_event {
 	uint64_t stamp; /* has_stamp: its own; else the chunk's last */
 	uint64_t address;
 	uint64_t bytes;         /* of an alloc, else 0 */
@@ -35,13 +35,13 @@ struct rvp_event {
 };
 
 enum {
-	RVP_EVENT_MARK = 0x80,
-	RVP_EVENT_ALLOC = 0x40,
-	RVP_EVENT_STAMP = 0x20,
-	RVP_EVENT_OTHER_FAMILY = 3,
-	RVP_EVENT_BYTES = 35, /* of the longest one */
+	RVP_COMPACT_MARK = 0x80,
+	RVP_COMPACT_ALLOC = 0x40,
+	RVP_COMPACT_STAMP = 0x20,
+	RVP_COMPACT_OTHER_FAMILY = 3,
+	RVP_COMPACT_BYTES = 35, /* of the longest one */
 	/* What the encoder may write to and the decoder may read from where an event begins. */
-	RVP_EVENT_ROOM_BYTES = 64,
+	RVP_COMPACT_ROOM_BYTES = 64,
 };
 
 /* Numbers on disk: append only, and there is no room to append. */

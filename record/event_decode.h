@@ -57,22 +57,22 @@ static inline const uint8_t *rvp_get_event_stamp(const uint8_t *at, uint64_t *la
 	return at + length;
 }
 
-/* One event at `at`, from where RVP_EVENT_ROOM_BYTES can be read; NULL: there is none, and `delta` is as it
+/* One event at `at`, from where RVP_COMPACT_ROOM_BYTES can be read; NULL: there is none, and `delta` is as it
  * was. */
 static inline __attribute__((always_inline)) const uint8_t *rvp_get_event(const uint8_t *at,
 									  struct rvp_delta *delta,
-									  struct rvp_event *event)
+									  struct rvp_compact_event *event)
 {
 	unsigned head = *at++, shape = 0, address_length = (head & 7) + 1, code = head >> 3 & 3;
 
-	if (head & RVP_EVENT_ALLOC)
+	if (head & RVP_COMPACT_ALLOC)
 		shape = *at++;
-	if (head < RVP_EVENT_MARK || (shape >> 2 & 7) > 4 || shape >> 5 > 4)
+	if (head < RVP_COMPACT_MARK || (shape >> 2 & 7) > 4 || shape >> 5 > 4)
 		return NULL;
-	event->is_alloc = (head & RVP_EVENT_ALLOC) != 0;
-	event->has_stamp = (head & RVP_EVENT_STAMP) != 0;
+	event->is_alloc = (head & RVP_COMPACT_ALLOC) != 0;
+	event->has_stamp = (head & RVP_COMPACT_STAMP) != 0;
 	event->family = event->is_alloc ? rvp_alloc_families[code % 3] : rvp_free_families[code % 3];
-	if (__builtin_expect(code == RVP_EVENT_OTHER_FAMILY, 0))
+	if (__builtin_expect(code == RVP_COMPACT_OTHER_FAMILY, 0))
 		event->family = *at++;
 	if (event->has_stamp)
 		at = rvp_get_event_stamp(at, &delta->stamp);
@@ -90,15 +90,15 @@ static inline __attribute__((always_inline)) const uint8_t *rvp_get_event(const 
 	return at + (shape >> 5);
 }
 
-/* The event at decoder->at where less than RVP_EVENT_ROOM_BYTES are left. */
-static inline bool rvp_decode_last_event(struct rvp_decoder *decoder, struct rvp_event *event)
+/* The event at decoder->at where less than RVP_COMPACT_ROOM_BYTES are left. */
+static inline bool rvp_decode_last_event(struct rvp_decoder *decoder, struct rvp_compact_event *event)
 {
-	uint8_t copy[2 * RVP_EVENT_ROOM_BYTES] = {0};
+	uint8_t copy[2 * RVP_COMPACT_ROOM_BYTES] = {0};
 	size_t left = (size_t)(decoder->end - decoder->at);
 	struct rvp_delta delta = decoder->delta;
 	const uint8_t *end;
 
-	memcpy(copy, decoder->at, left < RVP_EVENT_ROOM_BYTES ? left : RVP_EVENT_ROOM_BYTES);
+	memcpy(copy, decoder->at, left < RVP_COMPACT_ROOM_BYTES ? left : RVP_COMPACT_ROOM_BYTES);
 	end = rvp_get_event(copy, &delta, event);
 	if (!end || (size_t)(end - copy) > left)
 		return false;
@@ -108,13 +108,13 @@ static inline bool rvp_decode_last_event(struct rvp_decoder *decoder, struct rvp
 }
 
 /* The next event. False: no compact event is next, or no whole one. */
-static inline bool rvp_decode_event(struct rvp_decoder *decoder, struct rvp_event *event)
+static inline bool rvp_decode_event(struct rvp_decoder *decoder, struct rvp_compact_event *event)
 {
 	const uint8_t *end;
 
-	if (decoder->at == decoder->end || *decoder->at < RVP_EVENT_MARK)
+	if (decoder->at == decoder->end || *decoder->at < RVP_COMPACT_MARK)
 		return false;
-	if (decoder->end - decoder->at < RVP_EVENT_ROOM_BYTES)
+	if (decoder->end - decoder->at < RVP_COMPACT_ROOM_BYTES)
 		return rvp_decode_last_event(decoder, event);
 	end = rvp_get_event(decoder->at, &decoder->delta, event);
 	decoder->at = end ? end : decoder->at;
@@ -122,13 +122,14 @@ static inline bool rvp_decode_event(struct rvp_decoder *decoder, struct rvp_even
 }
 
 /* At most `room` events of the run that begins at decoder->at; how many. */
-static inline size_t rvp_decode_events(struct rvp_decoder *decoder, struct rvp_event *events, size_t room)
+static inline size_t rvp_decode_events(struct rvp_decoder *decoder, struct rvp_compact_event *events,
+				       size_t room)
 {
 	struct rvp_delta delta = decoder->delta;
 	const uint8_t *at = decoder->at;
 	size_t count = 0;
 
-	while (count < room && decoder->end - at >= RVP_EVENT_ROOM_BYTES && *at >= RVP_EVENT_MARK) {
+	while (count < room && decoder->end - at >= RVP_COMPACT_ROOM_BYTES && *at >= RVP_COMPACT_MARK) {
 		const uint8_t *end = rvp_get_event(at, &delta, &events[count]);
 
 		if (!end)
@@ -138,7 +139,7 @@ static inline size_t rvp_decode_events(struct rvp_decoder *decoder, struct rvp_e
 	}
 	decoder->at = at;
 	decoder->delta = delta;
-	while (count < room && decoder->end - decoder->at < RVP_EVENT_ROOM_BYTES &&
+	while (count < room && decoder->end - decoder->at < RVP_COMPACT_ROOM_BYTES &&
 	       rvp_decode_event(decoder, &events[count]))
 		count++;
 	return count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event_encode.h: writes the compact form of an event (event.h). RVP_EVENT_ROOM_BYTES of room at `at` are
+/* event_encode.h: writes the compact form of an event (event.h). RVP_COMPACT_ROOM_BYTES of room at `at` are
  * scratch.
  *
  * Each field is stored as eight bytes, of which as many count as it has: no branch depends on a length.
@@ -39,10 +39,10 @@ static inline uint32_t rvp_node_difference(uint32_t node, uint32_t *last)
 /* The code of `family` in byte 0, in place. */
 static inline unsigned rvp_event_family_code(const uint8_t *families, unsigned family)
 {
-	for (unsigned code = 0; code < RVP_EVENT_OTHER_FAMILY; code++)
+	for (unsigned code = 0; code < RVP_COMPACT_OTHER_FAMILY; code++)
 		if (families[code] == family)
 			return code << 3;
-	return RVP_EVENT_OTHER_FAMILY << 3;
+	return RVP_COMPACT_OTHER_FAMILY << 3;
 }
 
 /* False: the difference takes more than 61 bits (stamps of two clocks): the event needs a record of the other
@@ -78,7 +78,7 @@ static inline uint64_t rvp_event_address(uint64_t address, uint64_t *last, unsig
 static inline uint8_t *rvp_put_event_rest(uint8_t *at, unsigned code, unsigned family, const uint64_t *stamp,
 					  struct rvp_delta *delta)
 {
-	if (__builtin_expect(code == RVP_EVENT_OTHER_FAMILY << 3, 0))
+	if (__builtin_expect(code == RVP_COMPACT_OTHER_FAMILY << 3, 0))
 		*at++ = (uint8_t)family;
 	return stamp ? rvp_put_event_stamp(at, *stamp, &delta->stamp) : at;
 }
@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) uint8_t *rvp_put_event_free(uint8_t
 	unsigned address_length, code = rvp_event_family_code(rvp_free_families, family);
 	uint64_t place = rvp_event_address(address, &delta->block, &address_length);
 
-	*at++ = (uint8_t)(RVP_EVENT_MARK | (stamp ? RVP_EVENT_STAMP : 0) | code | (address_length - 1));
+	*at++ = (uint8_t)(RVP_COMPACT_MARK | (stamp ? RVP_COMPACT_STAMP : 0) | code | (address_length - 1));
 	at = rvp_put_event_rest(at, code, family, stamp, delta);
 	return rvp_put_bytes(at, place, address_length);
 }
@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) uint8_t *rvp_put_event_alloc(
 	uint32_t python_step = rvp_node_difference(python, &delta->event_python);
 	unsigned stack_length = rvp_node_length(stack_step), python_length = rvp_node_length(python_step);
 
-	*at++ = (uint8_t)(RVP_EVENT_MARK | RVP_EVENT_ALLOC | (stamp ? RVP_EVENT_STAMP : 0) | code |
+	*at++ = (uint8_t)(RVP_COMPACT_MARK | RVP_COMPACT_ALLOC | (stamp ? RVP_COMPACT_STAMP : 0) | code |
 			  (address_length - 1));
 	*at++ = (uint8_t)(python_length << 5 | stack_length << 2 | size_code);
 	at = rvp_put_event_rest(at, code, family, stamp, delta);

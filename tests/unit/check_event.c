@@ -16,8 +16,8 @@ static const char *format_path;
 
 enum { EVENTS = 4096, RUN = 37 };
 
-static uint8_t room[EVENTS * RVP_EVENT_ROOM_BYTES];
-static struct rvp_event written[EVENTS], read_back[EVENTS];
+static uint8_t room[EVENTS * RVP_COMPACT_ROOM_BYTES];
+static struct rvp_compact_event written[EVENTS], read_back[EVENTS];
 
 static uint64_t draw(void)
 {
@@ -36,14 +36,14 @@ static uint64_t draw_wide(void)
 	return value >> value % 64;
 }
 
-static struct rvp_event draw_event(uint64_t last_stamp)
+static struct rvp_compact_event draw_event(uint64_t last_stamp)
 {
-	struct rvp_event event = {.stamp = last_stamp,
-				  .address = draw() % 3 ? 0x7f0000000000 + draw_wide() % 0x100000000 * 8
-							: draw_wide(),
-				  .family = (uint8_t)(draw() % RVP_FAMILY_COUNT),
-				  .is_alloc = draw() & 1,
-				  .has_stamp = draw() & 1};
+	struct rvp_compact_event event = {
+	    .stamp = last_stamp,
+	    .address = draw() % 3 ? 0x7f0000000000 + draw_wide() % 0x100000000 * 8 : draw_wide(),
+	    .family = (uint8_t)(draw() % RVP_FAMILY_COUNT),
+	    .is_alloc = draw() & 1,
+	    .has_stamp = draw() & 1};
 
 	if (event.has_stamp)
 		event.stamp += (uint64_t)((int64_t)(draw_wide() << 4) >> 4);
@@ -55,7 +55,7 @@ static struct rvp_event draw_event(uint64_t last_stamp)
 	return event;
 }
 
-static uint8_t *put(uint8_t *at, struct rvp_delta *delta, const struct rvp_event *event)
+static uint8_t *put(uint8_t *at, struct rvp_delta *delta, const struct rvp_compact_event *event)
 {
 	const uint64_t *stamp = event->has_stamp ? &event->stamp : NULL;
 
@@ -77,13 +77,13 @@ static size_t write_all(void)
 		while (written[i].has_stamp && !rvp_event_stamp_fits(written[i].stamp, &delta));
 		uint8_t *end = put(at, &delta, &written[i]);
 
-		ck_assert_int_le(end - at, RVP_EVENT_BYTES);
+		ck_assert_int_le(end - at, RVP_COMPACT_BYTES);
 		at = end;
 	}
 	return (size_t)(at - room);
 }
 
-static bool is_same(const struct rvp_event *left, const struct rvp_event *right)
+static bool is_same(const struct rvp_compact_event *left, const struct rvp_compact_event *right)
 {
 	return left->stamp == right->stamp && left->address == right->address &&
 	       left->bytes == right->bytes && left->stack == right->stack && left->python == right->python &&
@@ -99,7 +99,7 @@ static bool are_same(size_t count)
 	return true;
 }
 
-static bool stands_for(const struct rvp_record *record, const struct rvp_event *event)
+static bool stands_for(const struct rvp_record *record, const struct rvp_compact_event *event)
 {
 	if (!event->is_alloc)
 		return record->kind == RVP_FREE && record->FREE.stamp == event->stamp &&
@@ -146,7 +146,7 @@ END_TEST
 START_TEST(among_other_records)
 {
 	struct rvp_delta delta = {0};
-	struct rvp_event event;
+	struct rvp_compact_event event;
 	struct rvp_record record;
 	uint8_t *at = rvp_put_event_free(room, &delta, &(uint64_t){5000}, 0x7f0000000040, RVP_FAMILY_FREE);
 
@@ -199,9 +199,10 @@ END_TEST
 START_TEST(what_is_no_event)
 {
 	for (unsigned shape = 0; shape < 256; shape++) {
-		uint8_t bytes[RVP_EVENT_ROOM_BYTES + 1] = {RVP_EVENT_MARK | RVP_EVENT_ALLOC, (uint8_t)shape};
+		uint8_t bytes[RVP_COMPACT_ROOM_BYTES + 1] = {RVP_COMPACT_MARK | RVP_COMPACT_ALLOC,
+							     (uint8_t)shape};
 		struct rvp_decoder decoder = rvp_decoder_over(bytes, sizeof bytes);
-		struct rvp_event event;
+		struct rvp_compact_event event;
 		bool is_event = (shape >> 2 & 7) <= 4 && shape >> 5 <= 4;
 
 		ck_assert_uint_eq(rvp_decode_events(&decoder, &event, 1), is_event);
