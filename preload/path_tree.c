@@ -205,6 +205,21 @@ uint32_t rvp_path_tree_known(struct rvp_path_tree *tree, uint64_t path)
 	return number;
 }
 
+uint32_t rvp_path_tree_frames(struct rvp_path_tree *tree, struct rvp_thread *thread, uint32_t count, uint64_t root)
+{
+	uint32_t number = 0, next;
+
+	for (uint32_t i = count; i--; number = next) {
+		root = rvp_path_below(root, thread->frames[i]);
+		next = rvp_path_tree_number(tree, thread, root, number, thread->frames[i], NULL);
+		if (!next) {
+			rvp_lose(RVP_LOSS_STACK_TABLE, 1);
+			break;
+		}
+	}
+	return number;
+}
+
 void rvp_path_tree_reset(struct rvp_path_tree *tree)
 {
 	struct rvp_path_table *table = atomic_load(&tree->newest), *older;

@@ -51,6 +51,10 @@ uint32_t rvp_path_tree_number(struct rvp_path_tree *tree, struct rvp_thread *thr
 /* The same where it has one already; else 0, and nothing was made. */
 uint32_t rvp_path_tree_known(struct rvp_path_tree *tree, uint64_t path);
 
+/* The number of the path in thread->frames[0, count), innermost first, below `root`. Where one cannot be had STACK_TABLE
+ * is lost, and the deepest known path stands for it. */
+uint32_t rvp_path_tree_frames(struct rvp_path_tree *tree, struct rvp_thread *thread, uint32_t count, uint64_t root);
+
 /* Empty again, numbers from 1; single-threaded. */
 void rvp_path_tree_reset(struct rvp_path_tree *tree);
 

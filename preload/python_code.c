@@ -8,13 +8,12 @@
 #include "preload/path_tree.h"
 
 /* Offsets that all versions share. */
-enum { OBJECT_TYPE = 8, TEXT_LENGTH = 16, TEXT_STATE = 32, BYTES_LENGTH = 16, BYTES_AT = 32 };
+enum { TEXT_LENGTH = 16, TEXT_STATE = 32, BYTES_LENGTH = 16, BYTES_AT = 32 };
 
 struct code {
 	struct rvp_python *python;
 	struct rvp_memory *memory;
-	uint64_t address, name, file, lines;
-	uint32_t first_line;
+	const struct rvp_python_code_words *words;
 };
 
 static bool emit_code(struct rvp_thread *thread, uint32_t number, uint32_t parent, uint64_t frame,
@@ -29,7 +28,7 @@ static bool has_type(struct rvp_memory *memory, uint64_t object, uint64_t type)
 {
 	uint64_t found;
 
-	return rvp_memory_word(memory, object + OBJECT_TYPE, &found) && found == type;
+	return rvp_memory_word(memory, object + RVP_PYTHON_OBJECT_TYPE, &found) && found == type;
 }
 
 static char *put_utf8(char *to, uint32_t point)
@@ -93,10 +92,10 @@ static struct rvp_text text_of(const struct code *code, uint64_t string, char **
 
 static struct rvp_text bytes_of(const struct code *code)
 {
-	uint64_t length, at = code->lines + BYTES_AT;
+	uint64_t length, at = code->words->lines + BYTES_AT;
 
-	if (!has_type(code->memory, code->lines, code->python->bytes_type) ||
-	    !rvp_memory_word(code->memory, code->lines + BYTES_LENGTH, &length))
+	if (!has_type(code->memory, code->words->lines, code->python->bytes_type) ||
+	    !rvp_memory_word(code->memory, code->words->lines + BYTES_LENGTH, &length))
 		return (struct rvp_text){NULL, 0};
 	length = length < RVP_TEXT_MAX_BYTES ? length : RVP_TEXT_MAX_BYTES;
 	if (!rvp_memory_is_readable(code->memory, at, length))
@@ -109,15 +108,15 @@ static bool emit_code(struct rvp_thread *thread, uint32_t number, uint32_t paren
 {
 	const struct code *code = context;
 	char *buffers[2] = {NULL, NULL};
-	struct rvp_text name = text_of(code, code->name, &buffers[0]),
-			file = text_of(code, code->file, &buffers[1]);
+	struct rvp_text name = text_of(code, code->words->name, &buffers[0]),
+			file = text_of(code, code->words->file, &buffers[1]);
 	struct rvp_text lines = bytes_of(code);
 	bool is_kept;
 
 	(void)parent;
 	(void)frame;
 	is_kept = RVP_EMIT(thread, CODE, name.length + file.length + lines.length, .code = number,
-			   .first_line = code->first_line, .version = code->python->layout.version,
+			   .first_line = code->words->first_line, .version = code->python->layout.version,
 			   .name = name, .file = file, .lines = lines);
 	for (int i = 0; i < 2; i++)
 		if (buffers[i])
@@ -125,34 +124,36 @@ static bool emit_code(struct rvp_thread *thread, uint32_t number, uint32_t paren
 	return is_kept;
 }
 
-static bool read_code(struct code *code)
+bool rvp_python_code_read(const struct rvp_python *python, struct rvp_memory *memory,
+			  struct rvp_python_code_words *words)
 {
-	const struct rvp_python_layout *layout = &code->python->layout;
-	const char *at = (const char *)code->address;
+	const struct rvp_python_layout *layout = &python->layout;
+	const char *at = (const char *)words->address;
 
-	if (code->address & 7 || !rvp_memory_has(code->memory, code->address, layout->code_bytes) ||
-	    *(const uint64_t *)(at + OBJECT_TYPE) != code->python->code_type)
+	if (words->address & 7 || !rvp_memory_has(memory, words->address, layout->code_bytes) ||
+	    *(const uint64_t *)(at + RVP_PYTHON_OBJECT_TYPE) != python->code_type)
 		return false;
-	code->name = *(const uint64_t *)(at + layout->code_name);
-	code->file = *(const uint64_t *)(at + layout->code_file);
-	code->lines = *(const uint64_t *)(at + layout->code_lines);
-	code->first_line = *(const uint32_t *)(at + layout->code_line);
+	words->name = *(const uint64_t *)(at + layout->code_name);
+	words->file = *(const uint64_t *)(at + layout->code_file);
+	words->lines = *(const uint64_t *)(at + layout->code_lines);
+	words->first_line = *(const uint32_t *)(at + layout->code_line);
 	return true;
 }
 
 /* Numbers given before a fork are not the child's. */
 static _Atomic uint64_t era = 1;
 
-static bool is_seen(const struct rvp_python_seen *seen, const struct code *code, uint64_t now)
+static bool is_seen(const struct rvp_python_seen *seen, const struct rvp_python_code_words *words, uint64_t now)
 {
-	return seen->number && seen->address == code->address && seen->name == code->name &&
-	       seen->file == code->file && seen->lines == code->lines &&
-	       seen->first_line == code->first_line && seen->era == now;
+	return seen->number && seen->words.address == words->address && seen->words.name == words->name &&
+	       seen->words.file == words->file && seen->words.lines == words->lines &&
+	       seen->words.first_line == words->first_line && seen->era == now;
 }
 
 static uint32_t number_of(struct rvp_thread *thread, struct code *code)
 {
-	const uint64_t word[5] = {code->address, code->name, code->file, code->lines, code->first_line};
+	const struct rvp_python_code_words *words = code->words;
+	const uint64_t word[5] = {words->address, words->name, words->file, words->lines, words->first_line};
 	uint64_t path = 0;
 
 	for (int i = 0; i < 5; i++)
@@ -160,23 +161,15 @@ static uint32_t number_of(struct rvp_thread *thread, struct code *code)
 	return rvp_path_tree_number(&codes, thread, path, 0, 0, code);
 }
 
-uint32_t rvp_python_code(struct rvp_python *python, struct rvp_thread *thread, struct rvp_memory *memory,
-			 struct rvp_python_seen *seen, uint64_t address)
+uint32_t rvp_python_code_number(struct rvp_python *python, struct rvp_thread *thread, struct rvp_memory *memory,
+				struct rvp_python_seen *seen, const struct rvp_python_code_words *words)
 {
-	struct code code = {.python = python, .memory = memory, .address = address};
+	struct code code = {python, memory, words};
 	uint64_t now = atomic_load_explicit(&era, memory_order_relaxed);
 
-	if (!read_code(&code))
-		return 0;
-	seen += (address >> 4 ^ address >> 10) % RVP_PYTHON_SEEN;
-	if (!is_seen(seen, &code, now))
-		*seen = (struct rvp_python_seen){.address = address,
-						 .name = code.name,
-						 .file = code.file,
-						 .lines = code.lines,
-						 .first_line = code.first_line,
-						 .number = number_of(thread, &code),
-						 .era = now};
+	seen += (words->address >> 4 ^ words->address >> 10) % RVP_PYTHON_SEEN;
+	if (!is_seen(seen, words, now))
+		*seen = (struct rvp_python_seen){*words, number_of(thread, &code), now};
 	return seen->number;
 }
 

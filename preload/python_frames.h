@@ -8,15 +8,15 @@
 #ifndef RVP_PYTHON_FRAMES_H
 #define RVP_PYTHON_FRAMES_H
 
-#include "preload/path_memo.h"
 #include "preload/python_code.h"
+#include "preload/python_memo.h"
 #include "preload/unwind_find.h"
 
 enum { RVP_PYTHON_PAGES = 256 };
 
 /* What a thread keeps for it. */
 struct rvp_python_walker {
-	struct rvp_path_memo memo;
+	struct rvp_python_memo memo;
 	uint64_t pages[RVP_PYTHON_PAGES]; /* known to be readable */
 	struct rvp_python_seen seen[RVP_PYTHON_SEEN];
 };
@@ -29,7 +29,8 @@ void rvp_python_meet(const struct rvp_object *object);
 /* A module is gone: it may have been the interpreter. */
 void rvp_python_lose(uint64_t start, uint64_t end);
 
-/* The Python node of the thread's innermost Python frame; 0: none. Uses thread->frames. */
+/* The Python node of the thread's innermost Python frame; 0: none. What the walker remembers holds for
+ * one epoch. */
 uint32_t rvp_python_path(struct rvp_thread *thread, struct rvp_python_walker *walker, uint64_t epoch);
 
 /* In a child by fork: all is to be emitted again. */

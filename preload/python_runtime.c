@@ -9,15 +9,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { FREE, FILLING, READY, GIVEN_UP };
 enum { RUNTIME_SCANNED_BYTES = 4096, KEYS_MAX = 1024, MISSES_MAX = 4 };
 
-static struct rvp_python python;
-static _Atomic uint32_t state = GIVEN_UP; /* until rvp_python_start */
+struct rvp_python rvp_python;
+_Atomic uint32_t rvp_python_state = RVP_PYTHON_GIVEN_UP; /* until rvp_python_start */
 
 void rvp_python_start(bool is_wanted)
 {
-	atomic_store(&state, is_wanted ? FREE : GIVEN_UP);
+	atomic_store(&rvp_python_state, is_wanted ? RVP_PYTHON_FREE : RVP_PYTHON_GIVEN_UP);
 }
 
 /* As Py_Version says since 3.11; before, by a function that each minor version was the first to have. */
@@ -37,63 +36,59 @@ static bool fill(const struct rvp_object *object, uint64_t runtime)
 	uint64_t pages[RVP_MEMORY_PAGES] = {0};
 	struct rvp_memory memory = {.pages = pages, .page_count = RVP_MEMORY_PAGES};
 
-	if (!rvp_python_layout_find(version_of(object, &memory), runtime, &memory, &python.layout))
+	if (!rvp_python_layout_find(version_of(object, &memory), runtime, &memory, &rvp_python.layout))
 		return false;
-	python.runtime = runtime;
-	python.code_type = rvp_elf_symbol(object, "PyCode_Type");
-	python.text_type = rvp_elf_symbol(object, "PyUnicode_Type");
-	python.bytes_type = rvp_elf_symbol(object, "PyBytes_Type");
-	python.start = object->start;
-	python.end = object->end;
-	atomic_store(&python.key, 0);
-	atomic_store(&python.misses, 0);
-	atomic_store(&python.is_proven, 0);
-	return python.code_type && python.text_type && python.bytes_type;
+	rvp_python.runtime = runtime;
+	rvp_python.code_type = rvp_elf_symbol(object, "PyCode_Type");
+	rvp_python.text_type = rvp_elf_symbol(object, "PyUnicode_Type");
+	rvp_python.bytes_type = rvp_elf_symbol(object, "PyBytes_Type");
+	rvp_python.start = object->start;
+	rvp_python.end = object->end;
+	atomic_store(&rvp_python.key, 0);
+	atomic_store(&rvp_python.misses, 0);
+	atomic_store(&rvp_python.is_proven, 0);
+	atomic_fetch_add(&rvp_python.serial, 1);
+	return rvp_python.code_type && rvp_python.text_type && rvp_python.bytes_type;
 }
 
 void rvp_python_meet(const struct rvp_object *object)
 {
-	uint32_t expected = FREE;
+	uint32_t expected = RVP_PYTHON_FREE;
 	uint64_t runtime;
 
-	if (atomic_load_explicit(&state, memory_order_relaxed) != FREE)
+	if (atomic_load_explicit(&rvp_python_state, memory_order_relaxed) != RVP_PYTHON_FREE)
 		return;
 	runtime = rvp_elf_symbol(object, "_PyRuntime");
-	if (!runtime || !atomic_compare_exchange_strong(&state, &expected, FILLING))
+	if (!runtime || !atomic_compare_exchange_strong(&rvp_python_state, &expected, RVP_PYTHON_FILLING))
 		return;
 	if (!fill(object, runtime)) {
 		rvp_lose(RVP_LOSS_PYTHON, 1);
-		atomic_store(&state, GIVEN_UP);
+		atomic_store(&rvp_python_state, RVP_PYTHON_GIVEN_UP);
 		return;
 	}
-	atomic_store_explicit(&state, READY, memory_order_release);
+	atomic_store_explicit(&rvp_python_state, RVP_PYTHON_READY, memory_order_release);
 }
 
 void rvp_python_lose(uint64_t start, uint64_t end)
 {
-	if (atomic_load_explicit(&state, memory_order_acquire) == READY && python.start >= start &&
-	    python.end <= end)
-		atomic_store(&state, FREE);
+	if (atomic_load_explicit(&rvp_python_state, memory_order_acquire) == RVP_PYTHON_READY && rvp_python.start >= start &&
+	    rvp_python.end <= end)
+		atomic_store(&rvp_python_state, RVP_PYTHON_FREE);
 }
 
 void rvp_python_runtime_reset(void)
 {
-	uint32_t filling = FILLING; /* by a thread that the child does not have */
+	uint32_t filling = RVP_PYTHON_FILLING; /* by a thread that the child does not have */
 
-	atomic_compare_exchange_strong(&state, &filling, FREE);
-}
-
-struct rvp_python *rvp_python_current(void)
-{
-	return atomic_load_explicit(&state, memory_order_acquire) == READY ? &python : NULL;
+	atomic_compare_exchange_strong(&rvp_python_state, &filling, RVP_PYTHON_FREE);
 }
 
 static bool is_own_state(uint64_t thread_state, struct rvp_memory *memory)
 {
 	uint64_t interp, id;
 
-	return rvp_memory_word(memory, thread_state + python.layout.thread_interp, &interp) && interp &&
-	       rvp_memory_word(memory, thread_state + python.layout.thread_id, &id) &&
+	return rvp_memory_word(memory, thread_state + rvp_python.layout.thread_interp, &interp) && interp &&
+	       rvp_memory_word(memory, thread_state + rvp_python.layout.thread_id, &id) &&
 	       id == (uint64_t)pthread_self();
 }
 
@@ -114,11 +109,11 @@ static uint64_t find_key(struct rvp_memory *memory)
 {
 	for (uint64_t at = 0; at < RUNTIME_SCANNED_BYTES; at += 4) {
 		uint32_t key;
-		uint64_t found = state_by_word(python.runtime + at, memory, &key);
+		uint64_t found = state_by_word(rvp_python.runtime + at, memory, &key);
 
 		if (!found)
 			continue;
-		atomic_store(&python.key, key + 1);
+		atomic_store(&rvp_python.key, key + 1);
 		return found;
 	}
 	return 0;
@@ -145,5 +140,5 @@ void rvp_python_note(struct rvp_python *current, bool is_good)
 	}
 	rvp_lose(RVP_LOSS_PYTHON, 1);
 	if (!atomic_load(&current->is_proven) && atomic_fetch_add(&current->misses, 1) + 1 >= MISSES_MAX)
-		atomic_store(&state, GIVEN_UP);
+		atomic_store(&rvp_python_state, RVP_PYTHON_GIVEN_UP);
 }

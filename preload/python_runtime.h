@@ -13,6 +13,9 @@
 #include "preload/python_layout.h"
 #include "preload/unwind_find.h"
 
+#include <stdatomic.h>
+#include <stddef.h>
+
 struct rvp_python {
 	struct rvp_python_layout layout;
 	uint64_t runtime;
@@ -21,10 +24,20 @@ struct rvp_python {
 	_Atomic uint32_t key;    /* pthread key + 1; 0: not known yet */
 	_Atomic uint32_t misses; /* walks that failed before the first that succeeded */
 	_Atomic uint32_t is_proven;
+	_Atomic uint32_t serial; /* of this interpreter, among those of the process */
 };
 
+extern struct rvp_python rvp_python;
+extern _Atomic uint32_t rvp_python_state;
+enum { RVP_PYTHON_FREE, RVP_PYTHON_FILLING, RVP_PYTHON_READY, RVP_PYTHON_GIVEN_UP };
+
 /* NULL: no interpreter is known, or none that can be read. */
-struct rvp_python *rvp_python_current(void);
+static inline struct rvp_python *rvp_python_current(void)
+{
+	bool is_ready = atomic_load_explicit(&rvp_python_state, memory_order_acquire) == RVP_PYTHON_READY;
+
+	return __builtin_expect(is_ready, 0) ? &rvp_python : NULL;
+}
 
 /* Address of the thread's state; 0: it has none, or the interpreter is being finalized by another thread. */
 uint64_t rvp_python_thread_state(struct rvp_python *python, struct rvp_memory *memory);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { SETS = 64, PATHS_BITS = 8 };
+enum { SETS = 64 };
 
 const uint64_t rvp_window_weights[RVP_WINDOW_MAX] = {
     0xd1a6e55e9b9b1325, 0x566bf9d7c55a45f9, 0xcf0c26ef4243ed53, 0x5d96cf7f265beda9, 0xc1d77cffb7decc0d,
@@ -18,25 +18,17 @@ const uint64_t rvp_window_weights[RVP_WINDOW_MAX] = {
     0xbf416c30f1f0742b, 0x422acab59248b975,
 };
 
-static size_t path_bytes(uint32_t bits)
-{
-	return ((size_t)RVP_PATH_WAYS << bits) * sizeof(struct rvp_known_path);
-}
-
 bool rvp_shapes_reset(struct rvp_shapes *shapes)
 {
-	size_t shape_bytes = SETS * RVP_SHAPE_WAYS * sizeof *shapes->shapes;
+	size_t bytes = SETS * RVP_SHAPE_WAYS * sizeof *shapes->shapes;
 
 	if (shapes->shapes) {
-		memset(shapes->shapes, 0, shape_bytes);
-		memset(shapes->paths, 0, path_bytes(64 - shapes->path_shift));
-		return true;
+		memset(shapes->shapes, 0, bytes);
+	} else {
+		shapes->shapes = rvp_own_map(bytes);
+		shapes->set_mask = SETS - 1;
 	}
-	shapes->shapes = rvp_own_map(shape_bytes);
-	shapes->paths = rvp_own_map(path_bytes(PATHS_BITS));
-	shapes->shape_mask = SETS - 1;
-	shapes->path_shift = 64 - PATHS_BITS;
-	return shapes->shapes != NULL && shapes->paths != NULL;
+	return shapes->shapes && rvp_path_cache_reset(&shapes->paths);
 }
 
 __attribute__((noinline)) const struct rvp_known_path *
@@ -92,25 +84,11 @@ static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rv
 	return count > 0;
 }
 
-/* The place of a path, the first of its set: the newest is found first, the oldest is pushed out. */
-static struct rvp_known_path *place_of(struct rvp_shapes *shapes, uint64_t hash)
-{
-	struct rvp_known_path *set = &shapes->paths[(hash >> shapes->path_shift) * RVP_PATH_WAYS];
-	int way = 0;
-
-	while (way < RVP_PATH_WAYS - 1 && set[way].hash && set[way].hash != hash)
-		way++;
-	shapes->pushed_out += set[way].hash && set[way].hash != hash;
-	memmove(set + 1, set, (size_t)way * sizeof *set);
-	return set;
-}
-
 void rvp_shapes_enter(struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller,
 		      uint32_t number)
 {
 	struct rvp_shape shape = {.tag = rvp_shape_tag(caller)},
 			 *set = (struct rvp_shape *)rvp_shapes_set(shapes, shape.tag);
-	uint64_t hash;
 
 	if (!make(&shape, memo, caller, wanted_window(set, shape.tag, memo->changed_words)))
 		return;
@@ -118,6 +96,5 @@ void rvp_shapes_enter(struct rvp_shapes *shapes, const struct rvp_memo *memo, st
 		memmove(set + 1, set, (RVP_SHAPE_WAYS - 1) * sizeof *set);
 		set[0] = shape;
 	}
-	hash = rvp_shape_hash(&shape, memo, caller);
-	*place_of(shapes, hash) = (struct rvp_known_path){hash, number, memo->depth};
+	rvp_path_cache_enter(&shapes->paths, rvp_shape_hash(&shape, memo, caller), number, memo->depth);
 }

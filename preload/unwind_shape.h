@@ -16,9 +16,10 @@
 #ifndef RVP_UNWIND_SHAPE_H
 #define RVP_UNWIND_SHAPE_H
 
+#include "preload/path_cache.h"
 #include "preload/unwind_memo.h"
 
-enum { RVP_SHAPE_WAYS = 2, RVP_PATH_WAYS = 4, RVP_WINDOW_MAX = 32, RVP_WINDOW_FIRST = 8, RVP_WINDOW_BLOCK = 4 };
+enum { RVP_SHAPE_WAYS = 2, RVP_WINDOW_MAX = 32, RVP_WINDOW_FIRST = 8, RVP_WINDOW_BLOCK = 4 };
 
 struct rvp_shape {
 	uint64_t tag;         /* of the caller's address and stack pointer; 0: free */
@@ -30,16 +31,10 @@ struct rvp_shape {
 	uint32_t reach_bytes;            /* the window's end, from the stack pointer */
 };
 
-struct rvp_known_path {
-	uint64_t hash; /* 0: free */
-	uint32_t number, depth;
-};
-
 struct rvp_shapes {
-	struct rvp_shape *shapes;
-	struct rvp_known_path *paths; /* sets of RVP_PATH_WAYS */
-	uint32_t shape_mask, path_shift;
-	uint32_t pushed_out; /* paths, since the table is as big as it is */
+	struct rvp_shape *shapes; /* sets of RVP_SHAPE_WAYS */
+	uint32_t set_mask;
+	struct rvp_path_cache paths;
 };
 
 extern const uint64_t rvp_window_weights[RVP_WINDOW_MAX];
@@ -98,14 +93,13 @@ rvp_shape_path(const struct rvp_shapes *shapes, const struct rvp_shape *shape, c
 	    shape->reach_bytes > high - caller.sp)
 		return NULL;
 	hash = rvp_shape_hash(shape, memo, caller);
-	path = &shapes->paths[(hash >> shapes->path_shift) * RVP_PATH_WAYS];
-	path += (path[1].hash == hash) + 2 * (path[2].hash == hash) + 3 * (path[3].hash == hash);
-	return (path->hash ^ hash) | rvp_memo_difference(memo, shape->outer_words) ? NULL : path;
+	path = rvp_path_cache_find(&shapes->paths, hash);
+	return rvp_memo_difference(memo, shape->outer_words) ? NULL : path;
 }
 
 static inline const struct rvp_shape *rvp_shapes_set(const struct rvp_shapes *shapes, uint64_t tag)
 {
-	return &shapes->shapes[(tag & shapes->shape_mask) * RVP_SHAPE_WAYS];
+	return &shapes->shapes[(tag & shapes->set_mask) * RVP_SHAPE_WAYS];
 }
 
 /* The path of a caller on the thread's own stack, which ends at `high`, by the shapes behind the first of their set;

@@ -104,29 +104,12 @@ static void look_at_stack(struct walker *walker, const struct rvp_thread *thread
 	rvp_memory_stand(memory, sp);
 }
 
-/* The number of the path in thread->frames[0, count), innermost first. */
-static uint32_t number_of_frames(struct rvp_thread *thread, uint32_t count)
-{
-	uint64_t path = rvp_modules_era();
-	uint32_t number = 0, next;
-
-	for (uint32_t i = count; i--; number = next) {
-		path = rvp_path_below(path, thread->frames[i]);
-		next = rvp_path_tree_number(&tree, thread, path, number, thread->frames[i], NULL);
-		if (!next) {
-			rvp_lose(RVP_LOSS_STACK_TABLE, 1);
-			break;
-		}
-	}
-	return number;
-}
-
 /* Any stack, and nothing remembered. */
 static __attribute__((noinline)) uint32_t walk_whole(struct rvp_thread *thread, struct rvp_caller caller,
 						     struct rvp_memory *memory, uint32_t *count)
 {
 	rvp_unwind(thread, caller, memory, count);
-	return number_of_frames(thread, *count);
+	return rvp_path_tree_frames(&tree, thread, *count, rvp_modules_era());
 }
 
 /* Whether what is remembered can be used and added to. Nothing is from before a change. */

@@ -2,7 +2,8 @@
 /* The tree of call paths: a number told before it is used, that stands for one path, in bounded memory,
  * whatever threads do. */
 #include "preload/own.h"
-#include "preload/path_memo.h"
+#include "preload/path_cache.h"
+#include "preload/path_tree.h"
 #include "tests/unit/recorder_double.h"
 #include "tests/unit/run_suite.h"
 
@@ -268,61 +269,60 @@ START_TEST(after_the_last_number_there_is_none)
 }
 END_TEST
 
-static uint32_t walk(struct rvp_path_memo *memo, uint64_t epoch, const char *path)
+static uint32_t walk(uint64_t root, const char *path)
 {
 	static struct rvp_thread thread;
 	uint32_t count = (uint32_t)strlen(path);
 
 	for (uint32_t i = 0; i < count; i++)
 		thread.frames[count - 1 - i] = (uint64_t)path[i] * 16;
-	return rvp_path_memo_number(memo, &tree, &thread, count, epoch);
+	return rvp_path_tree_frames(&tree, &thread, count, root);
 }
 
-START_TEST(a_thread_remembers_its_last_path)
+START_TEST(a_whole_path_has_the_number_of_its_innermost)
 {
-	static struct rvp_path_memo memo;
-	static struct rvp_path_memo fresh;
+	static const char *const paths[] = {"abc", "abcdef", "abx", "a", "", "zbc", "abcdef", "abc"};
+	uint32_t numbers[8];
 
-	for (int i = 0; i < 2; i++) {
-		static const char *const paths[] = {"abc", "abcdef", "abx", "a", "", "zbc", "abcdef", "abc"};
-
-		for (int k = 0; k < 8; k++) {
-			memset(&fresh, 0, sizeof fresh);
-			ck_assert_uint_eq(walk(&memo, 0, paths[k]), walk(&fresh, 0, paths[k]));
-		}
-	}
+	for (int k = 0; k < 8; k++)
+		numbers[k] = walk(0, paths[k]);
 	ck_assert_uint_eq(emitted, 10);
-	ck_assert_uint_ne(walk(&memo, 1, "abc"), walk(&memo, 0, "abc"));
+	ck_assert_uint_eq(numbers[4], 0);
+	ck_assert_uint_eq(numbers[6], numbers[1]);
+	ck_assert_uint_eq(numbers[7], numbers[0]);
+	ck_assert_uint_eq(told[numbers[2]].parent, told[numbers[0]].parent);
+	ck_assert_uint_ne(walk(1, "abc"), numbers[0]);
 }
 END_TEST
 
-START_TEST(an_epoch_of_the_same_era_forgets_the_memo)
+START_TEST(a_known_path_is_known_and_makes_nothing)
 {
-	static struct rvp_path_memo memo;
-	uint32_t before = walk(&memo, (uint64_t)1 << 32, "abc");
+	uint64_t path = rvp_path_below(0, 'a' * 16);
+	uint32_t number;
 
-	rvp_path_tree_reset(&tree);
-	outermost(9);
-	ck_assert_uint_eq(walk(&memo, (uint64_t)2 << 32, "abc"), before + 1);
+	ck_assert_uint_eq(rvp_path_tree_known(&tree, path), 0);
+	ck_assert_uint_eq(emitted, 0);
+	number = walk(0, "a");
+	for (uint32_t i = 0; i < PLACES / 8; i++)
+		outermost(16 * (uint64_t)i + 16); /* into bigger tables: it is found in those before, too */
+	ck_assert_uint_eq(rvp_path_tree_known(&tree, path), number);
+	ck_assert_uint_eq(rvp_path_tree_known(&tree, rvp_path_below(path, 16)), 0);
 }
 END_TEST
 
-/* Deeper than a thread remembers: all frames count. */
 START_TEST(a_very_deep_path_is_whole)
 {
-	static struct rvp_path_memo memo;
 	static struct rvp_thread thread;
 	uint32_t number, other;
 
 	for (uint32_t i = 0; i < RVP_FRAMES_MAX; i++)
 		thread.frames[i] = 16 * (uint64_t)i + 16;
-	number = rvp_path_memo_number(&memo, &tree, &thread, RVP_FRAMES_MAX, 0);
+	number = rvp_path_tree_frames(&tree, &thread, RVP_FRAMES_MAX, 0);
 	ck_assert_uint_eq(emitted, RVP_FRAMES_MAX);
-	ck_assert_uint_eq(memo.depth, RVP_MEMO_STEPS);
-	ck_assert_uint_eq(rvp_path_memo_number(&memo, &tree, &thread, RVP_FRAMES_MAX, 0), number);
+	ck_assert_uint_eq(rvp_path_tree_frames(&tree, &thread, RVP_FRAMES_MAX, 0), number);
 	ck_assert_uint_eq(emitted, RVP_FRAMES_MAX);
 	thread.frames[0]++;
-	other = rvp_path_memo_number(&memo, &tree, &thread, RVP_FRAMES_MAX, 0);
+	other = rvp_path_tree_frames(&tree, &thread, RVP_FRAMES_MAX, 0);
 	ck_assert_uint_ne(other, number);
 	ck_assert_uint_eq(told[other].parent, told[number].parent);
 	ck_assert_uint_eq(emitted, RVP_FRAMES_MAX + 1);
@@ -331,15 +331,44 @@ END_TEST
 
 START_TEST(the_deepest_known_node_stands_for_the_path)
 {
-	static struct rvp_path_memo memo;
-	uint32_t known = walk(&memo, 0, "ab");
+	uint32_t known = walk(0, "ab");
 	uint64_t lost = double_lost[RVP_LOSS_STACK_TABLE];
 
 	refuses = true;
-	ck_assert_uint_eq(walk(&memo, 0, "abcd"), known);
+	ck_assert_uint_eq(walk(0, "abcd"), known);
 	ck_assert_uint_eq(double_lost[RVP_LOSS_STACK_TABLE], lost + 1);
 	refuses = false;
-	ck_assert_uint_ne(walk(&memo, 0, "abcd"), known);
+	ck_assert_uint_ne(walk(0, "abcd"), known);
+}
+END_TEST
+
+enum { CACHED = 2000 };
+
+/* What a thread remembers: the number that was entered or none, however much was; few are forgotten when it has grown. */
+START_TEST(a_cache_grows_and_never_tells_another_s_number)
+{
+	static struct rvp_path_cache cache;
+	uint32_t hits = 0, others = 0;
+
+	ck_assert(rvp_path_cache_reset(&cache));
+	for (int round = 0; round < 8; round++) {
+		hits = 0;
+		for (uint32_t i = 1; i <= CACHED; i++) {
+			uint64_t hash = rvp_path_below(7, i);
+			const struct rvp_known_path *path = rvp_path_cache_find(&cache, hash);
+
+			hits += path != NULL;
+			others += path && (path->number != i || path->depth != 2 * i);
+			if (!path)
+				rvp_path_cache_enter(&cache, hash, i, 2 * i);
+		}
+	}
+	ck_assert_uint_eq(others, 0);
+	ck_assert_uint_gt(hits, CACHED * 3 / 4); /* of the last round */
+	ck_assert(rvp_path_cache_reset(&cache));
+	for (uint32_t i = 1; i <= CACHED; i++)
+		others += rvp_path_cache_find(&cache, rvp_path_below(7, i)) != NULL;
+	ck_assert_uint_eq(others, 0);
 }
 END_TEST
 
@@ -359,8 +388,9 @@ int main(void)
 	tcase_add_test(cases, a_path_is_found_whatever_became_of_those_above_it);
 	tcase_add_test(cases, without_records_what_is_there_stays);
 	tcase_add_test(cases, after_the_last_number_there_is_none);
-	tcase_add_test(cases, a_thread_remembers_its_last_path);
-	tcase_add_test(cases, an_epoch_of_the_same_era_forgets_the_memo);
+	tcase_add_test(cases, a_whole_path_has_the_number_of_its_innermost);
+	tcase_add_test(cases, a_known_path_is_known_and_makes_nothing);
+	tcase_add_test(cases, a_cache_grows_and_never_tells_another_s_number);
 	tcase_add_test(cases, a_very_deep_path_is_whole);
 	tcase_add_test(cases, the_deepest_known_node_stands_for_the_path);
 	tcase_set_timeout(cases, 60);

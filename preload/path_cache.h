@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* path_cache.h: what a thread remembers of numbers of call paths: by a 64-bit hash that the caller makes.
+ *
+ * It begins small and doubles while much is pushed out of it, as far as all threads together keep to a bound
+ * (own memory has one). Sets of four in one line of the cache; the newest comes first, the oldest goes.
+ */
+#ifndef RVP_PATH_CACHE_H
+#define RVP_PATH_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RVP_PATH_CACHE_WAYS = 4 };
+
+struct rvp_known_path {
+	uint64_t hash; /* 0: free */
+	uint32_t number, depth;
+};
+
+struct rvp_path_cache {
+	struct rvp_known_path *paths; /* NULL: nothing can be remembered */
+	uint32_t shift;               /* 64 - log2 of the number of sets */
+	uint32_t pushed_out;          /* since it is as big as it is */
+};
+
+/* The path of a hash; NULL: not known. The cache has memory. */
+static inline __attribute__((always_inline)) const struct rvp_known_path *
+rvp_path_cache_find(const struct rvp_path_cache *cache, uint64_t hash)
+{
+	const struct rvp_known_path *path = &cache->paths[(hash >> cache->shift) * RVP_PATH_CACHE_WAYS];
+
+	path += (path[1].hash == hash) + 2 * (path[2].hash == hash) + 3 * (path[3].hash == hash);
+	return path->hash == hash ? path : NULL;
+}
+
+void rvp_path_cache_enter(struct rvp_path_cache *cache, uint64_t hash, uint32_t number, uint32_t depth);
+
+/* Empty; false: no memory. */
+bool rvp_path_cache_reset(struct rvp_path_cache *cache);
+
+#endif
