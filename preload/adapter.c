@@ -109,6 +109,7 @@ void rvp_adapter_look(void)
 {
 	uint32_t expected = WAITING;
 
+	rvp_adapter_calls_look();
 	if (__builtin_expect(atomic_load_explicit(&state, memory_order_relaxed) != WAITING, 1) ||
 	    rvp_process_is_vfork_child() || !python->Py_IsInitialized() ||
 	    !atomic_compare_exchange_strong(&state, &expected, INVITED))

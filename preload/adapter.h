@@ -20,7 +20,8 @@
 /* A library of PyTorch is mapped. In phase OURS. */
 void rvp_adapter_meet(struct rvp_thread *thread);
 
-/* The interpreter could not be asked yet: again. One load when there is nothing to do. */
+/* The interpreter could not be asked yet: again; or the adapter wants to be called. Two loads when there is
+ * nothing to do. */
 void rvp_adapter_look(void);
 
 #endif

@@ -2,7 +2,12 @@
 /* adapter_calls.c: see adapter_calls.h. */
 #define RVPROF_ABSENT /* the table alone */
 #include "preload/adapter_calls.h"
+#include "preload/adapter_cells.h"
+#include "preload/process.h"
+#include "preload/stamp.h"
 #include "rvprof.h"
+
+#include <stdatomic.h>
 
 extern const struct rvprof_api rvprof_api_1;
 
@@ -109,12 +114,129 @@ static void *tell_adapter(void *self, void *arguments)
 	return done();
 }
 
+/* ---- cells ---- */
+
+static bool take_numbers(void *list, int64_t *numbers, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		void *item = rvp_python_calls.PyList_GetItem(list, (ssize_t)i);
+
+		if (!item)
+			return false;
+		numbers[i] = rvp_python_calls.PyLong_AsLongLong(item);
+	}
+	return !rvp_python_calls.PyErr_Occurred();
+}
+
+static bool put_number(void *list, ssize_t at, long long number)
+{
+	void *item = rvp_python_calls.PyLong_FromLongLong(number);
+
+	return item && rvp_python_calls.PyList_SetItem(list, at, item) == 0; /* it takes the item */
+}
+
+static void *list_of_look(const struct rvp_cell_look *look, uint32_t dimensions)
+{
+	void *list = rvp_python_calls.PyList_New(2 + 2 * (ssize_t)dimensions);
+	bool is_good = list && put_number(list, 0, look->changed) && put_number(list, 1, look->again);
+
+	for (ssize_t i = 0; is_good && i < (ssize_t)dimensions; i++)
+		is_good =
+		    put_number(list, 2 + 2 * i, look->first[i]) && put_number(list, 3 + 2 * i, look->last[i]);
+	if (is_good)
+		return list;
+	if (list)
+		rvp_python_calls.Py_DecRef(list);
+	return NULL;
+}
+
+static void *look_at_cells(void *self, void *arguments)
+{
+	struct rvp_cell_tensor tensor = {0};
+	struct rvp_cell_look look;
+	void *bytes, *address, *sizes, *strides;
+	int is_begin, item_bytes;
+	ssize_t dimensions;
+
+	(void)self;
+	if (!rvp_python_calls.PyArg_ParseTuple(arguments, "OiOiOO", &bytes, &is_begin, &address, &item_bytes,
+					       &sizes, &strides))
+		return NULL;
+	dimensions = rvp_python_calls.PyList_Size(sizes);
+	tensor.data = rvp_python_calls.PyLong_AsVoidPtr(address);
+	if (dimensions < 0 || rvp_python_calls.PyErr_Occurred())
+		return NULL;
+	if (dimensions > RVP_CELL_DIMENSIONS || item_bytes <= 0 || !tensor.data ||
+	    atomic_load(&rvp_process.locked))
+		return rvp_python_calls.PyList_New(0);
+	tensor.dimensions = (uint32_t)dimensions;
+	tensor.item_bytes = (uint32_t)item_bytes;
+	if (!take_numbers(sizes, tensor.sizes, tensor.dimensions) ||
+	    !take_numbers(strides, tensor.strides, tensor.dimensions))
+		return NULL;
+	rvp_cells_look((struct rvp_cell *)rvp_python_calls.PyByteArray_AsString(bytes),
+		       (size_t)rvp_python_calls.PyByteArray_Size(bytes) / sizeof(struct rvp_cell), &tensor,
+		       is_begin != 0, &look);
+	return list_of_look(&look, tensor.dimensions);
+}
+
+/* ---- later ---- */
+
+static _Atomic uint64_t due_ns; /* 0: no call waits */
+static void *waiting;		/* owned; changed with the interpreter's lock only */
+
+static void *tell_later(void *self, void *arguments)
+{
+	unsigned long long ns;
+	void *function;
+
+	(void)self;
+	if (!rvp_python_calls.PyArg_ParseTuple(arguments, "KO", &ns, &function))
+		return NULL;
+	rvp_python_calls.Py_IncRef(function);
+	if (waiting)
+		rvp_python_calls.Py_DecRef(waiting);
+	waiting = function;
+	atomic_store(&due_ns, rvp_monotonic_ns() + ns);
+	return done();
+}
+
+/* By the interpreter, on its main thread. -1: it raises what is pending now. */
+static int call_waiting(void *nothing)
+{
+	void *function = waiting, *result;
+
+	(void)nothing;
+	waiting = NULL;
+	if (!function)
+		return 0;
+	result = rvp_python_calls.PyObject_CallObject(function, NULL);
+	rvp_python_calls.Py_DecRef(function);
+	if (!result)
+		return -1;
+	rvp_python_calls.Py_DecRef(result);
+	return 0;
+}
+
+void rvp_adapter_calls_look(void)
+{
+	uint64_t due = atomic_load_explicit(&due_ns, memory_order_relaxed);
+
+	if (__builtin_expect(!due, 1) || rvp_monotonic_ns() < due || rvp_process_is_vfork_child() ||
+	    !rvp_python_calls.Py_IsInitialized() || !atomic_compare_exchange_strong(&due_ns, &due, 0))
+		return;
+	if (rvp_python_calls.Py_AddPendingCall(call_waiting, NULL) != 0)
+		atomic_store(&due_ns, due); /* its queue is full */
+}
+
 bool rvp_adapter_calls_put(void *globals)
 {
 	static struct definition definitions[] = {{"_tags", tell_tags, ARGUMENTS_AS_TUPLE, NULL},
 						  {"_step", tell_step, ARGUMENTS_AS_TUPLE, NULL},
 						  {"_scope", tell_scope, ARGUMENTS_AS_TUPLE, NULL},
-						  {"_adapter", tell_adapter, ARGUMENTS_AS_TUPLE, NULL}};
+						  {"_adapter", tell_adapter, ARGUMENTS_AS_TUPLE, NULL},
+						  {"_cells", look_at_cells, ARGUMENTS_AS_TUPLE, NULL},
+						  {"_later", tell_later, ARGUMENTS_AS_TUPLE, NULL}};
 
 	for (unsigned i = 0; i < sizeof definitions / sizeof definitions[0]; i++) {
 		void *call = rvp_python_calls.PyCFunction_NewEx(&definitions[i], NULL, NULL);

@@ -9,6 +9,11 @@
  *     _step(kind, phase, seq_len, tokens, name)
  *     _scope(kind, name)
  *     _adapter(state, name, version, what)           texts are bytes; they return 0
+ *     _cells(bytearray, is_begin, address, item_bytes, [size, ..], [stride, ..])
+ *                                   [changed, again, first, last of each dimension ..] (adapter_cells.h);
+ *                                   []: not while the process is locked
+ *     _later(ns, function)          the interpreter's main thread calls it once so much time is over, at the
+ *                                   next look of ours (snapshot.h), between two instructions; one at a time
  *
  * Rules
  *   - A call with something else than these raises what the interpreter raises, as its own functions do.
@@ -35,11 +40,19 @@
 	F(PyBytes_AsString, char *, (void *bytes))                                   \
 	F(PyList_Size, ssize_t, (void *list))                                        \
 	F(PyList_GetItem, void *, (void *list, ssize_t at))                          \
+	F(PyList_New, void *, (ssize_t size))                                        \
+	F(PyList_SetItem, int, (void *list, ssize_t at, void *item))                 \
+	F(PyLong_AsLongLong, long long, (void *number))                              \
+	F(PyLong_FromLongLong, void *, (long long value))                            \
+	F(PyByteArray_AsString, char *, (void *bytes))                               \
+	F(PyByteArray_Size, ssize_t, (void *bytes))                                  \
+	F(PyObject_CallObject, void *, (void *callable, void *arguments))            \
 	F(PyArg_ParseTuple, int, (void *arguments, const char *format, ...))         \
 	F(PyCFunction_NewEx, void *, (void *definition, void *self, void *module))   \
 	F(PyErr_Occurred, void *, (void))                                            \
 	F(PyErr_ExceptionMatches, int, (void *exception))                            \
 	F(PyErr_Clear, void, (void))                                                 \
+	F(Py_IncRef, void, (void *object))                                           \
 	F(Py_DecRef, void, (void *object))
 
 struct rvp_python_calls {
@@ -54,7 +67,10 @@ extern struct rvp_python_calls rvp_python_calls;
 /* False: the interpreter in this object lacks one of them. */
 bool rvp_adapter_calls_find(const struct rvp_object *interpreter);
 
-/* Puts the four calls into a namespace. With the interpreter's lock; false: an exception is set. */
+/* Asks the interpreter to make the call that _later put off, when it is due. One load when none waits. */
+void rvp_adapter_calls_look(void);
+
+/* Puts the calls into a namespace. With the interpreter's lock; false: an exception is set. */
 bool rvp_adapter_calls_put(void *globals);
 
 #endif

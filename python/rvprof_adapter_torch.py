@@ -8,8 +8,9 @@ What is told
   TAG      weights: parameters and buffers of every module that is called from outside; gradient and optimizer: of
            every optimizer that steps; kv_cache: see rvprof_adapter_torch_kv.py, which runs before this in the same
            namespace; input: integer tensors that a model is called with.
-  STEP     the outermost call of a module; in training up to the end of optimizer.step. Phases: prefill, decode
-           (integer input of several tokens, of one); forward, backward, update.
+  STEP     the outermost call of a module; in training up to the end of optimizer.step; where a program calls PyTorch's
+           own small modules itself, a turn of them (Turn). Phases: prefill, decode (integer input of several
+           tokens, of one); forward, backward, update.
   SCOPE    the modules' names, in each model's second step only (that is what a step can pay for).
   ADAPTER  once at the start, once more if something fails.
 
@@ -35,6 +36,7 @@ SCOPE_BEGIN, SCOPE_END = 0, 1
 MEASURED = {(1, 13)}  # versions of PyTorch that this was run with
 
 FRAMES_MAX = 400
+TURNS_SEEN = 6
 INPUT_MIN = 64  # elements: a decode step's one token is not worth its tag
 NO_WORDS = {}
 
@@ -115,12 +117,17 @@ class Call(tuple):
             model.enter(module, tokens, self.is_training)
             if not self.is_training:
                 model.meet((self, kwargs))
+        if self.is_step:
+            self.is_step = Turn.begins(module, tokens)
+        elif Turn.is_open:
+            Turn.close()
         self.tell_input()
         if Current.has_backward and not len(optimizers):
             Current.has_backward = False
             tell_gradients(list(module.parameters()), Note())
-        phase = FORWARD if not self.is_step or not tokens else PREFILL if tokens > 1 else DECODE
-        _step(PHASE if Current.is_step_open else BEGIN, phase, 0, tokens, model.name)
+        if self.is_step or self.is_training or Current.is_step_open:
+            phase = FORWARD if not self.is_step or not tokens else PREFILL if tokens > 1 else DECODE
+            _step(PHASE if Current.is_step_open else BEGIN, phase, 0, tokens, model.name)
         Current.is_step_open = Current.is_step_open or self.is_training
         self.watch()
 
@@ -145,7 +152,10 @@ class Call(tuple):
         if self.is_over:
             return
         self.is_over = True
-        if self.is_step:
+        if Turn.is_open:
+            if Turn.ends(self.module):
+                _step(END, NONE, 0, Turn.tokens, b"")
+        elif self.is_step:
             _step(END, NONE, self.length(), self.model.tokens, b"")
         self.module._forward_hooks.pop(self.after_key, None)
         if self.scope_handle is not None:
@@ -167,6 +177,61 @@ class Call(tuple):
         self.finish()
         if not self.is_training:
             self.model.leave(module, number, (self, self.kwargs), output)
+
+
+class Turn:
+    """A step of a program that has no model, but calls layers itself: from the call of the first of them up to that
+    of the last, which is known once the first is called again. A small module of PyTorch's own begins one, where no
+    model was called before, and any module called meanwhile belongs to it."""
+    first = last = 0  # id of module; last 0: not known yet
+    members = []  # in the order of their calls in the first turn
+    skipped = frozenset()  # of them, those with which nothing is done any more
+    count = tokens = 0
+    is_open = has_model = False
+
+    @classmethod
+    def begins(cls, module, tokens):
+        """Whether a step begins with this call."""
+        me = id(module)
+        if not cls.first:
+            if cls.has_model or not is_part(module):
+                cls.has_model = True
+                return not is_part(module)
+            cls.first = me
+        if me == cls.first:
+            cls.begin(me, tokens)
+            return True
+        if not cls.is_open:
+            return me not in cls.members and not is_part(module)
+        if not cls.last and me not in cls.members:
+            cls.members.append(me)
+        return False
+
+    @classmethod
+    def begin(cls, me, tokens):
+        if cls.is_open:  # its last is not known, or was not called this time
+            cls.last = cls.last or cls.members[-1]
+            cls.close()
+        cls.members = cls.members if cls.last else [me]
+        cls.is_open, cls.tokens, cls.count = True, tokens, cls.count + 1
+        if cls.count == TURNS_SEEN:
+            cls.skipped = frozenset(cls.members) - {cls.first, cls.last}
+
+    @classmethod
+    def close(cls):
+        cls.is_open = False
+        _step(END, NONE, 0, cls.tokens, b"")
+
+    @classmethod
+    def ends(cls, module):
+        """Whether a step ends with this call."""
+        cls.is_open = cls.is_open and id(module) != cls.last
+        return not cls.is_open and id(module) == cls.last
+
+
+def is_part(module):
+    """One of PyTorch's layers. It may be a whole model all the same: then its turns have one call."""
+    return type(module).__module__.startswith("torch.nn.") and not module._modules
 
 
 class After:
@@ -232,6 +297,8 @@ def before_call(module, args):
     """PyTorch's hook before the call of any module."""
     if Current.names is not None:
         begin_scope(module)
+        return None
+    if id(module) in Turn.skipped:
         return None
     frame = outermost(sys._getframe(1))
     if frame is None or torch._C._get_tracing_state() or "_forward_hooks" not in vars(module):
@@ -378,6 +445,12 @@ def watch_backward():
     torch.autograd.Variable._execution_engine = ImperativeEngine()
 
 
+@quiet
+def look_around():
+    """By the interpreter's main thread, between two instructions of the program (_later)."""
+    _later(LONGEST_NS if Current.had_optimizer and len(optimizers) else look_once(), look_around)
+
+
 def watch_compile():
     """What torch.compile traces must not meet our hook: from its first use on modules are not watched."""
     original = torch.compile
@@ -415,6 +488,7 @@ def attach():
     handle = torch.nn.modules.module.register_module_forward_pre_hook(before_call)
     Current.hooks, Current.key = torch.nn.modules.module._global_forward_pre_hooks, handle.id
     is_measured = tuple(int(part) for part in torch.__version__.split(".")[:2]) in MEASURED
+    _later(LOOK_NS, look_around)
     _adapter(ON if is_measured else UNTESTED, b"torch", version,
              b"weights, gradients, optimizer state, KV caches, steps" +
              (b"" if is_measured else b"; not run with this version"))

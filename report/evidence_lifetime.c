@@ -14,7 +14,8 @@
  * Passing: nearly all blocks go in the step of their birth, or in the next where the border lies inside a
  * step. They are temp where they go before their operator is done (life_trials.h), else activation. In
  * training, what goes from the forward into the backward phase is activation, and what is born and dies in
- * one of them is temp.
+ * one of them is temp. What came too seldom to say so, and went like these, is what the same place of the
+ * program, called by another caller, says: the prompt goes through the model once.
  *
  * Staying: everything else was there from the start or never went, and nothing is said. A weight cannot be
  * told from a preallocated cache by its life; saying so would be a guess.
@@ -218,11 +219,9 @@ static bool is_temp(const struct lifetime *lifetime, const struct rvp_life_site 
 	return site->stayed > site->left && site->span_ns * 2 < site->step_ns;
 }
 
-static void claim_passing(struct lifetime *lifetime, uint32_t number)
+static void claim_passing(struct lifetime *lifetime, uint32_t number, bool temp)
 {
-	const struct rvp_life_site *site = &lifetime->life.sites[number];
 	struct rvp_attribution *attribution = lifetime->source.attribution;
-	bool temp = is_temp(lifetime, site);
 	uint32_t reason = rvp_reason(attribution, temp ? "goes within its step, before its operator is done"
 						       : "goes within its step or the next");
 
@@ -232,30 +231,125 @@ static void claim_passing(struct lifetime *lifetime, uint32_t number)
 	    UINT64_MAX);
 }
 
+/* A call path without its callers: in Python the instruction of the innermost frame and the native frames
+ * (since 3.11 they do not tell Python's callers apart), else the innermost two native frames. */
+struct place {
+	uint64_t process, inner, outer;
+	uint32_t site;
+	bool is_temp;
+};
+
+static bool find_place(const struct rvp_state *state, uint32_t number, struct place *place)
+{
+	const struct rvp_site *site = &state->sites[number];
+	const struct rvp_process *process = &state->run->processes[site->process];
+	const struct rvp_node *node = rvp_node_at(process, site->stack);
+	const struct rvp_node *parent = node ? rvp_node_at(process, node->parent) : NULL;
+	const struct rvp_python_node *frame = rvp_python_node_at(process, site->python);
+
+	*place = (struct place){.process = site->process, .site = number};
+	if (!parent)
+		return false;
+	place->inner = frame ? site->stack : node->pc;
+	place->outer = frame ? ~((uint64_t)frame->code << 32 | frame->instruction) : parent->pc;
+	return true;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	if (a->inner != b->inner)
+		return a->inner < b->inner ? -1 : 1;
+	return a->outer < b->outer ? -1 : a->outer > b->outer;
+}
+
+static bool passed_too_seldom(const struct lifetime *lifetime, const struct rvp_life_site *site)
+{
+	return site->born_count && site->born_count < least_steps(lifetime->life.steps) &&
+	       site->within_step_bytes + site->next_step_bytes == site->born_bytes;
+}
+
+/* `passing`: the places of what passes. Where their purposes differ nothing is said. */
+static void claim_seldom(struct lifetime *lifetime, struct place *passing, size_t count,
+			 const struct rvp_state *state)
+{
+	qsort(passing, count, sizeof *passing, compare_places);
+	for (uint32_t i = 0; i < lifetime->life.count; i++) {
+		const struct place *found;
+		struct place place;
+		bool differ = false;
+
+		if (!passed_too_seldom(lifetime, &lifetime->life.sites[i]) || !find_place(state, i, &place))
+			continue;
+		found = bsearch(&place, passing, count, sizeof place, compare_places);
+		if (!found)
+			continue;
+		while (found > passing && compare_places(found - 1, &place) == 0)
+			found--;
+		for (const struct place *next = found + 1;
+		     next < passing + count && compare_places(next, &place) == 0; next++)
+			differ |= next->is_temp != found->is_temp;
+		if (!differ)
+			claim_passing(lifetime, i, found->is_temp);
+	}
+}
+
+static void claim_all_passing(struct lifetime *lifetime, const bool *is_claimed,
+			      const struct rvp_state *state)
+{
+	struct rvp_life *life = &lifetime->life;
+	struct place *passing = malloc((life->count + 1) * sizeof *passing);
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < life->count; i++) {
+		struct place place;
+
+		if (is_claimed[i] || !passes(lifetime, &life->sites[i]))
+			continue;
+		claim_passing(lifetime, i, is_temp(lifetime, &life->sites[i]));
+		if (!passing || !find_place(state, i, &place))
+			continue;
+		place.is_temp = is_temp(lifetime, &life->sites[i]);
+		passing[count++] = place;
+	}
+	if (passing)
+		claim_seldom(lifetime, passing, count, state);
+	free(passing);
+}
+
 static void survey_end(struct rvp_evidence_source *source, const struct rvp_state *state)
 {
 	struct lifetime *lifetime = (struct lifetime *)source;
 	struct rvp_life *life = &lifetime->life;
 	uint64_t least = least_bytes(lifetime);
+	bool *is_claimed;
 
 	if (!lifetime->is_open || life->steps->count < least_steps(life->steps))
 		return;
 	rvp_life_settle(life);
 	if (life->steps->count < LEAST_STEPS)
 		least = UINT64_MAX; /* nothing can have grown */
-	for (uint32_t i = 0; i < life->count; i++) {
+	is_claimed = calloc(life->count + 1, sizeof *is_claimed);
+	for (uint32_t i = 0; is_claimed && i < life->count; i++) {
 		const struct rvp_life_site *site = &life->sites[i];
 
+		is_claimed[i] = true;
 		if (grows(site, least) && (site->most_siblings >= 2 || has_twin(life, site, least))) {
 			claim_grower(lifetime, i, GROWTH_CONFIDENCE);
 			claim_replaced(lifetime, site);
 			claim_joined(lifetime, i, state);
 		} else if (grows(site, least) && grows_evenly(site)) {
 			claim_grower(lifetime, i, LONE_CONFIDENCE);
-		} else if (passes(lifetime, site)) {
-			claim_passing(lifetime, i);
+		} else {
+			is_claimed[i] = false;
 		}
 	}
+	if (is_claimed)
+		claim_all_passing(lifetime, is_claimed, state);
+	free(is_claimed);
 }
 
 static void close_lifetime(struct rvp_evidence_source *source)
