@@ -19,6 +19,7 @@
 #include "report/evidence_writes.h"
 
 #include "report/attribution.h"
+#include "report/grow.h"
 #include "report/write_windows.h"
 
 #include <stdlib.h>
@@ -157,19 +158,8 @@ struct writes {
 
 static bool make_room(struct writes *writes)
 {
-	size_t more = writes->room ? writes->room * 2 : 256;
-	struct block *bigger;
-
-	if (writes->count < writes->room)
-		return true;
-	if (more > most_blocks)
-		return false;
-	bigger = realloc(writes->blocks, more * sizeof *bigger);
-	if (!bigger)
-		return false;
-	writes->blocks = bigger;
-	writes->room = more;
-	return true;
+	return writes->count < most_blocks &&
+	       rvp_grow((void **)&writes->blocks, &writes->room, writes->count + 1, sizeof *writes->blocks);
 }
 
 /* What came to be in the window, but by moving, was not there when it began. */

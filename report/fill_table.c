@@ -2,6 +2,8 @@
 /* fill_table.c: see fill_table.h. */
 #include "report/fill_table.h"
 
+#include "report/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,15 +132,8 @@ static uint32_t first_range(const struct rvp_filled_block *block, uint64_t addre
 
 static bool insert_range(struct rvp_filled_block *block, uint32_t at, struct rvp_filled_range range)
 {
-	if (block->range_count == block->range_room) {
-		uint32_t room = block->range_room ? block->range_room * 2 : 4;
-		struct rvp_filled_range *more = realloc(block->ranges, room * sizeof *more);
-
-		if (!more)
-			return false;
-		block->ranges = more;
-		block->range_room = room;
-	}
+	if (!rvp_grow((void **)&block->ranges, &block->range_room, block->range_count + 1, sizeof *block->ranges))
+		return false;
 	memmove(&block->ranges[at + 1], &block->ranges[at], (block->range_count - at) * sizeof range);
 	block->ranges[at] = range;
 	block->range_count++;

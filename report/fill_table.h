@@ -25,7 +25,8 @@ struct rvp_filled_block {
 	struct rvp_block_key born; /* as at its birth */
 	uint64_t address, bytes;   /* now: a mapping can be cut */
 	struct rvp_filled_range *ranges;
-	uint32_t range_count, range_room;
+	uint32_t range_count;
+	size_t range_room;
 	uint32_t next; /* of the same place; number + 1 */
 	bool is_live;
 	uint64_t covered_bytes, refilled_bytes;

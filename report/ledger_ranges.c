@@ -2,6 +2,7 @@
 /* ledger_ranges.c: see ledger_ranges.h. */
 #include "report/ledger_ranges.h"
 
+#include "report/grow.h"
 #include "report/ledger_sums.h"
 
 #include <stdlib.h>
@@ -180,15 +181,8 @@ void rvp_ledger_ranges_see(struct rvp_ledger_ranges *ranges, const struct rvp_ev
 
 bool rvp_named_range_add(struct rvp_named_ranges *list, struct rvp_named_range range)
 {
-	if (list->count == list->room) {
-		size_t room = list->room ? list->room * 2 : 32;
-		struct rvp_named_range *more = realloc(list->ranges, room * sizeof *more);
-
-		if (!more)
-			return false;
-		list->ranges = more;
-		list->room = room;
-	}
+	if (!rvp_grow((void **)&list->ranges, &list->room, list->count + 1, sizeof *list->ranges))
+		return false;
 	list->ranges[list->count++] = range;
 	return true;
 }

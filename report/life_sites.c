@@ -2,6 +2,8 @@
 /* life_sites.c: see life_sites.h. */
 #include "report/life_sites.h"
 
+#include "report/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,16 +95,10 @@ static void note_size(struct rvp_life_site *site, uint64_t bytes)
 
 static void add_crosser(struct rvp_life *life, const struct rvp_event *event, int64_t step)
 {
-	if (life->crosser_count == life->crosser_room) {
-		size_t room = life->crosser_room ? life->crosser_room * 2 : 64;
-		struct rvp_life_crosser *more =
-		    room > CROSSERS_MAX ? NULL : realloc(life->crossers, room * sizeof *more);
-
-		if (!more)
-			return; /* one fewer to look at: it stays without a name */
-		life->crossers = more;
-		life->crosser_room = room;
-	}
+	if (life->crosser_count == CROSSERS_MAX ||
+	    !rvp_grow((void **)&life->crossers, &life->crosser_room, life->crosser_count + 1,
+		      sizeof *life->crossers))
+		return; /* one fewer to look at: it stays without a name */
 	life->crossers[life->crosser_count++] =
 	    (struct rvp_life_crosser){rvp_key_of(event), event->block.site, step};
 }

@@ -2,12 +2,15 @@
 /* scope_stacks.c: see scope_stacks.h. A stack a stream; a stream's later thread finds it empty. */
 #include "report/scope_stacks.h"
 
+#include "report/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 struct rvp_scope_stack {
 	struct rvp_scope *scopes;
-	uint32_t depth, room;
+	uint32_t depth;
+	size_t room;
 	uint32_t process;
 	uint64_t serial; /* of the thread */
 	uint64_t beyond; /* open ones deeper than RVP_SCOPES_MAX */
@@ -38,20 +41,8 @@ static void count_unbalanced(struct rvp_scope_stacks *stacks, uint32_t process, 
 
 static bool make_room(struct rvp_scope_stacks *stacks, uint32_t stream)
 {
-	size_t count = stacks->count ? stacks->count * 2 : 16;
-	struct rvp_scope_stack *more;
-
-	if (stream < stacks->count)
-		return true;
-	while (count <= stream)
-		count *= 2;
-	more = realloc(stacks->stacks, count * sizeof *more);
-	if (!more)
-		return false;
-	memset(more + stacks->count, 0, (count - stacks->count) * sizeof *more);
-	stacks->stacks = more;
-	stacks->count = count;
-	return true;
+	return stream < stacks->count ||
+	       rvp_grow((void **)&stacks->stacks, &stacks->count, stream + 1, sizeof *stacks->stacks);
 }
 
 static void tell(const struct rvp_scope_stacks *stacks, const struct rvp_scope_stack *stack, uint32_t number,
@@ -121,15 +112,8 @@ static bool push(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack,
 		stack->beyond++;
 		return true;
 	}
-	if (stack->depth == stack->room) {
-		uint32_t room = stack->room ? stack->room * 2 : 16;
-		struct rvp_scope *more = realloc(stack->scopes, room * sizeof *more);
-
-		if (!more)
-			return false;
-		stack->scopes = more;
-		stack->room = room;
-	}
+	if (!rvp_grow((void **)&stack->scopes, &stack->room, stack->depth + 1, sizeof *stack->scopes))
+		return false;
 	stack->scopes[stack->depth] = (struct rvp_scope){
 	    .name = record->name,
 	    .args = record->args,

@@ -3,6 +3,7 @@
 #include "report/site_table.h"
 
 #include "report/evidence.h"
+#include "report/grow.h"
 
 #include <stdlib.h>
 
@@ -61,15 +62,8 @@ bool rvp_site_table_open(struct rvp_site_table *table, size_t process_count)
 
 static uint32_t add_site(struct rvp_site_table *table, size_t at, const struct key *key)
 {
-	if (table->count == table->room) {
-		size_t room = table->room ? table->room * 2 : 256;
-		struct rvp_site *more = realloc(table->sites, room * sizeof *more);
-
-		if (!more)
-			return UINT32_MAX;
-		table->sites = more;
-		table->room = room;
-	}
+	if (!rvp_grow((void **)&table->sites, &table->room, table->count + 1, sizeof *table->sites))
+		return UINT32_MAX;
 	uint32_t number = (uint32_t)table->count++;
 
 	table->sites[number] = (struct rvp_site){.process = key->process,

@@ -13,6 +13,7 @@ enum { KIB = 1024 };
 int main(int count, char **words)
 {
 	void *before = malloc(300 * KIB), *in_pause, *after, *moved;
+	volatile size_t too_much = SIZE_MAX / 4;
 	int child;
 
 	rvprof_start(1); /* it is on: nothing changes */
@@ -25,7 +26,8 @@ int main(int count, char **words)
 	rvprof_start(2);
 	after = malloc(100 * KIB);
 	rvprof_clear();
-	moved = realloc(in_pause, 250 * KIB);
+	moved = realloc(in_pause, too_much); /* fails: the block lives on */
+	moved = realloc(moved ? moved : in_pause, 250 * KIB);
 	rvprof_clear();
 	free(moved);
 	printf("dump %d\n", rvprof_dump(count > 1 ? words[1] : NULL));
