@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* overhead_stats.c: see overhead_stats.h. */
+#include "bench/overhead_stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES_MAX = 4096 };
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static size_t sorted(double *to, const double *values, size_t count)
+{
+	count = count < SAMPLES_MAX ? count : SAMPLES_MAX;
+	memcpy(to, values, count * sizeof *values);
+	qsort(to, count, sizeof *to, by_value);
+	return count;
+}
+
+double overhead_median(const double *values, size_t count)
+{
+	static double order[SAMPLES_MAX];
+
+	count = sorted(order, values, count);
+	if (count == 0)
+		return NAN;
+	return (order[(count - 1) / 2] + order[count / 2]) / 2;
+}
+
+/* How many samples are left out on each side: the most k with P(at most k - 1 of n coins show heads) <= 2.5 %. */
+static size_t left_out(size_t count)
+{
+	double probability = pow(0.5, (double)count), sum = 0;
+	size_t k = 0;
+
+	for (; k < count / 2; k++) {
+		sum += probability;
+		if (sum > 0.025)
+			break;
+		probability *= (double)(count - k) / (double)(k + 1);
+	}
+	return k;
+}
+
+struct overhead_band overhead_band(const double *ratios, size_t count)
+{
+	static double order[SAMPLES_MAX];
+	size_t out = left_out(count < SAMPLES_MAX ? count : SAMPLES_MAX);
+	struct overhead_band band = {0, INFINITY};
+
+	if (out == 0)
+		return band;
+	count = sorted(order, ratios, count);
+	band.low = fmin(order[out - 1], 1);
+	band.high = fmax(order[count - out], 1);
+	return band;
+}
+
+enum overhead_verdict overhead_judge(double figure, double bar, double factor, struct overhead_band band, size_t pairs)
+{
+	bool is_seen = pairs >= OVERHEAD_PAIRS_LEAST && band.high - band.low < fabs(factor - 1) / 2;
+
+	if (!is_seen || isnan(figure))
+		return OVERHEAD_NOT_RESOLVED;
+	return figure <= bar ? OVERHEAD_MET : OVERHEAD_MISSED;
+}
