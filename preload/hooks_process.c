@@ -13,6 +13,7 @@
 #include "preload/order.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
+#include "preload/snapshot.h"
 #include "preload/stamp.h"
 #include "preload/sys.h"
 #include "preload/threads.h"
@@ -58,6 +59,17 @@ static void make_at_home(void)
 		rvp_leave(thread);
 }
 
+/* What it holds is held twice from now on, while it may do nothing but wait. */
+static void look_before_fork(void)
+{
+	struct rvp_thread *thread = rvp_enter();
+
+	if (!thread)
+		return;
+	rvp_snapshot_before_fall(thread);
+	rvp_leave(thread);
+}
+
 pid_t fork(void)
 {
 	uint64_t stamp;
@@ -66,6 +78,7 @@ pid_t fork(void)
 
 	if (!rvp_real_ready())
 		return (pid_t)rvp_syscall6(SYS_fork, 0, 0, 0, 0, 0, 0);
+	look_before_fork();
 	stamp = rvp_stamp();
 	rvp_order_mark();
 	child = rvp_real.fork();

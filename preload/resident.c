@@ -22,11 +22,13 @@ enum {
 	TEXT_BYTES = 64 * 1024,
 	PAGES_BYTES = 32 * 1024,
 	PAGE_BYTES = 4096,
-	EVERY_NS = 100 * 1000 * 1000,
-	SOONER_NS = 10 * 1000 * 1000, /* after growth by a quarter */
+	EVERY_NS = 100 * 1000 * 1000, /* of looks for what has fallen */
 	BUDGET_PARTS = 100,
-	FIRST_BUDGET_NS = 5 * 1000 * 1000, /* a program of less than a second has a peak too */
-	LEAST_GROWTH_BYTES = 1 << 20,
+	COST_NS_PER_MIB = 10000,
+	/* A program of less than a second has a peak too. Half of it is kept for the moments before a fall. */
+	FIRST_BUDGET_NS = 5 * 1000 * 1000,
+	LEAST_GROWTH_BYTES = 256 * 1024,
+	GROWTH_PARTS = 22, /* then a peak between two looks is less than a twentieth above the first */
 	/* Smaller data files are a row of the ledger, no evidence of weights. */
 	LEAST_FILE_BYTES = 64 * 1024,
 	/* After so many runs the gaps that a run may have double. */
@@ -54,7 +56,7 @@ struct look {
 static char *text;
 static void *pages;
 static _Atomic uint32_t is_looking;
-static _Atomic uint64_t looked_rss_bytes, looked_ns, spent_ns, last_cost_ns, begin_ns;
+static _Atomic uint64_t highest_rss_bytes, looked_rss_bytes, looked_ns, spent_ns, last_cost_ns, begin_ns;
 static bool has_no_scan;
 
 static uint64_t cpu_ns(void)
@@ -65,15 +67,37 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-bool rvp_resident_is_due(uint64_t rss_bytes)
+static bool has_grown(uint64_t rss_bytes)
 {
-	uint64_t now = rvp_monotonic_ns(), before = looked_rss_bytes, none = 0;
+	uint64_t highest = highest_rss_bytes, step = highest / GROWTH_PARTS;
+
+	return rss_bytes > highest + (step > LEAST_GROWTH_BYTES ? step : LEAST_GROWTH_BYTES);
+}
+
+/* What the last look says is not so any more: in a tree it would stand for what the process holds. */
+static bool has_fallen(uint64_t rss_bytes, uint64_t now)
+{
+	return rss_bytes < looked_rss_bytes / 2 && now - looked_ns >= EVERY_NS;
+}
+
+/* The next one costs more by what there is more to look at. */
+static uint64_t next_cost_ns(uint64_t rss_bytes)
+{
+	uint64_t before = looked_rss_bytes, more_bytes = rss_bytes > before ? rss_bytes - before : 0;
+
+	return last_cost_ns + (more_bytes >> 20) * COST_NS_PER_MIB;
+}
+
+bool rvp_resident_is_due(uint64_t rss_bytes, bool will_fall)
+{
+	uint64_t now = rvp_monotonic_ns(), none = 0, first_ns = FIRST_BUDGET_NS;
 
 	atomic_compare_exchange_strong(&begin_ns, &none, now);
-	if (rss_bytes <= before + before / 50 || rss_bytes <= before + LEAST_GROWTH_BYTES ||
-	    now - looked_ns < (rss_bytes > before + before / 4 ? SOONER_NS : EVERY_NS))
+	if (!has_grown(rss_bytes) && (will_fall || !has_fallen(rss_bytes, now)))
 		return false;
-	return spent_ns + last_cost_ns <= (now - begin_ns) / BUDGET_PARTS + FIRST_BUDGET_NS || !looked_ns;
+	if (!will_fall)
+		first_ns /= 2;
+	return spent_ns + next_cost_ns(rss_bytes) <= (now - begin_ns) / BUDGET_PARTS + first_ns || !looked_ns;
 }
 
 static bool open_files(void)
@@ -277,6 +301,8 @@ void rvp_resident_look(struct rvp_thread *thread, uint64_t stamp, uint64_t rss_b
 	atomic_store(&last_cost_ns, cpu_ns() - begin_cpu_ns);
 	atomic_fetch_add(&spent_ns, last_cost_ns);
 	atomic_store(&looked_rss_bytes, rss_bytes);
+	if (rss_bytes > highest_rss_bytes)
+		atomic_store(&highest_rss_bytes, rss_bytes);
 	atomic_store(&looked_ns, rvp_monotonic_ns());
 	atomic_store(&is_looking, 0);
 }
@@ -284,6 +310,7 @@ void rvp_resident_look(struct rvp_thread *thread, uint64_t stamp, uint64_t rss_b
 void rvp_resident_after_fork(void)
 {
 	atomic_store(&is_looking, 0);
+	atomic_store(&highest_rss_bytes, 0);
 	atomic_store(&looked_rss_bytes, 0);
 	atomic_store(&looked_ns, 0);
 	atomic_store(&spent_ns, 0);

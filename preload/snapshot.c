@@ -22,9 +22,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { EVERY_NS = 10 * 1000 * 1000 };
+enum { EVERY_NS = 10 * 1000 * 1000, FALL_EVERY_NS = 1000 * 1000 };
 
-static _Atomic uint64_t last_ns;
+/* Which snapshots come with the map. */
+enum with_map { WHEN_DUE, BEFORE_FALL, ALWAYS };
+
+static _Atomic uint64_t last_ns, fall_ns;
 static _Atomic uint32_t statm_tried;
 
 static uint64_t peak_rss_bytes(void)
@@ -55,12 +58,14 @@ static void open_statm(void)
 }
 
 /* Whether the map is looked at too; its own memory is resident before RSS is read. */
-static bool wants_map(struct rvp_thread *thread, uint64_t rss_bytes, bool always)
+static bool wants_map(struct rvp_thread *thread, uint64_t rss_bytes, enum with_map when)
 {
-	return (always || rvp_resident_is_due(rss_bytes)) && rvp_stack_has_room(thread) && rvp_resident_prepare();
+	return (when == ALWAYS || rvp_resident_is_due(rss_bytes, when == BEFORE_FALL)) &&
+	       rvp_stack_has_room(thread) && rvp_resident_prepare();
 }
 
-static void take(struct rvp_thread *thread, bool always_with_map)
+/* BEFORE_FALL: with the map or not at all. */
+static void take(struct rvp_thread *thread, enum with_map when)
 {
 	bool has_map;
 	uint64_t resident = 0, shared = 0, usable, blocks, mask;
@@ -72,8 +77,10 @@ static void take(struct rvp_thread *thread, bool always_with_map)
 	rvp_block_signals(&mask);
 	open_statm();
 	rvp_procfs_statm(&resident, &shared);
-	has_map = wants_map(thread, resident, always_with_map);
+	has_map = wants_map(thread, resident, when);
 	rvp_unblock_signals(mask);
+	if (when == BEFORE_FALL && !has_map)
+		return;
 	if (has_map)
 		rvp_procfs_statm(&resident, &shared);
 	rvp_folder_live(&usable, &blocks);
@@ -83,24 +90,25 @@ static void take(struct rvp_thread *thread, bool always_with_map)
 	RVP_EMIT(thread, SNAPSHOT, 0, .stamp = anchor.stamp, .rss_anon_bytes = resident - shared,
 		 .rss_file_bytes = shared, .peak_rss_bytes = peak_rss_bytes(), .live_usable_bytes = usable,
 		 .live_count = blocks, .source = RVP_SNAPSHOT_STATM);
-	RVP_EMIT(thread, OWN_COST, 0, .stamp = anchor.stamp, .own_bytes = own_bytes,
-		 .node_count = atomic_load(&rvp_process.buffers->node_count),
-		 .recorded_blocks = rvp_blocks_count());
 	rvp_cost_emit(thread, anchor.stamp, cpu_ns());
 	if (has_map)
 		rvp_resident_look(thread, anchor.stamp, resident);
+	/* Behind the look: what comes next may change what it saw. */
+	RVP_EMIT(thread, OWN_COST, 0, .stamp = anchor.stamp, .own_bytes = own_bytes,
+		 .node_count = atomic_load(&rvp_process.buffers->node_count),
+		 .recorded_blocks = rvp_blocks_count());
 	atomic_store(&rvp_process.buffers->own_bytes, own_bytes);
 	atomic_store(&rvp_process.buffers->recorded_blocks, rvp_blocks_count());
 }
 
 void rvp_snapshot(struct rvp_thread *thread)
 {
-	take(thread, false);
+	take(thread, WHEN_DUE);
 }
 
 void rvp_snapshot_with_map(struct rvp_thread *thread)
 {
-	take(thread, true);
+	take(thread, ALWAYS);
 }
 
 /* True for one caller each EVERY_NS; not while a map is written: its records share one stamp. */
@@ -143,9 +151,21 @@ void rvp_snapshot_look(struct rvp_thread *thread)
 		rvp_snapshot(thread);
 }
 
+void rvp_snapshot_before_fall(struct rvp_thread *thread)
+{
+	uint64_t last = atomic_load_explicit(&fall_ns, memory_order_relaxed), now;
+
+	if (!rvp_process.buffers || rvp_resident_is_looking())
+		return;
+	now = rvp_monotonic_ns();
+	if (now - last >= FALL_EVERY_NS && atomic_compare_exchange_strong(&fall_ns, &last, now))
+		take(thread, BEFORE_FALL);
+}
+
 void rvp_snapshot_after_fork(void)
 {
 	atomic_store(&last_ns, 0);
+	atomic_store(&fall_ns, 0);
 	atomic_store(&statm_tried, 0);
 	rvp_cost_after_fork();
 	rvp_resident_after_fork();

@@ -8,6 +8,7 @@
 enum {
 	RVP_LOOK_EVERY_BYTES = 1 << 20, /* a thread looks at the clock when it moved so much, */
 	RVP_LOOK_EVERY_EVENTS = 2048,   /* or made so many calls */
+	RVP_FALL_BYTES = 128 * 1024,    /* who gives back so much at once may end a peak */
 };
 
 /* Emits ANCHOR, SNAPSHOT and OWN_COST, and EVENT_COST if an event was timed; always. */
@@ -21,6 +22,10 @@ void rvp_snapshot_at_flush(struct rvp_thread *thread);
 
 /* At a hook, when the thread has moved RVP_LOOK_EVERY_BYTES or made RVP_LOOK_EVERY_EVENTS calls: the same. */
 void rvp_snapshot_look(struct rvp_thread *thread);
+
+/* At a hook that gives RVP_FALL_BYTES and more back, before anything of it is counted or recorded, and before a fork:
+ * a snapshot with the map when RSS is a new peak; it looks at most every millisecond. */
+void rvp_snapshot_before_fall(struct rvp_thread *thread);
 
 void rvp_snapshot_after_fork(void);
 

@@ -11,16 +11,18 @@
 #define RVP_REPORT_LEDGER_H
 
 #include "report/ledger_look.h"
+#include "report/ledger_pss.h"
 
 struct rvp_ledger_entry {
 	bool is_set;
-	uint64_t ns;         /* of the RSS sample */
-	uint64_t regions_ns; /* of the snapshot of maps; 0: none */
+	uint64_t ns;            /* of the RSS sample */
+	uint64_t regions_ns;    /* of the snapshot of maps; 0: none */
+	bool regions_are_whole; /* every living process has one */
 	uint64_t rss_bytes, swap_bytes, live_bytes;
 	uint64_t regions_rss_bytes; /* RSS as it was known at regions_ns */
 	uint64_t mapped_bytes[RVP_CATEGORY_COUNT], region_bytes[RVP_CATEGORY_COUNT];
 	struct rvp_ledger_sums *sums; /* of the tree; NULL: not looked at from inside */
-	bool sums_are_whole;          /* every living process was */
+	bool sums_are_whole;          /* every living process was, and holds what it did then */
 	char label[64];               /* of a mark */
 };
 
@@ -39,11 +41,17 @@ struct rvp_ledger {
 	struct rvp_record_CGROUP cgroup,
 	    cgroup_peak; /* the last, and the one with the highest current_bytes */
 	bool has_cgroup;
+	struct rvp_pss_round pss; /* of the tree, where it was read and RSS was highest */
 	/* While the pass goes on. */
 	struct rvp_ledger_ranges ranges;
 	struct rvp_look *looks; /* by process */
 	uint32_t open_process;  /* whose look is open, or RVP_NO_PROCESS */
-	bool no_memory;         /* no entry has sums from then on */
+	/* By process: what it held at the peak, without a look of that time; 0: nothing is missing of it. Its
+	 * next look stands for it if it holds about as much then. */
+	uint64_t *peak_missing, *now_missing;
+	size_t peak_missing_count;
+	struct rvp_pss_round pss_now;
+	bool no_memory; /* no entry has sums from then on */
 };
 
 /* False without memory. */

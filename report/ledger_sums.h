@@ -16,7 +16,8 @@
 	X(STACK, "stack", "stacks of threads")                                                              \
 	X(CODE, "code", "programs, libraries and their static data")                                        \
 	X(SHMEM, "shmem", "shared memory")                                                                  \
-	X(OWN, "rvprof", "the profiler's own")
+	X(OWN, "rvprof", "the profiler's own")                                                              \
+	X(SILENT, "without-records", "processes of the tree that recorded nothing; not looked into")
 
 enum rvp_ledger_part {
 #define X(id, name, what) RVP_PART_##id,

@@ -50,6 +50,7 @@ static void set_sample(struct rvp_tree_rss *resident, uint32_t number, uint64_t 
 	process->swap_bytes = sample->swap_bytes;
 	if (sample->peak_bytes > process->peak_bytes)
 		process->peak_bytes = sample->peak_bytes;
+	resident->sampled_processes += !process->is_sampled;
 	process->is_sampled = resident->is_sampled = true;
 	resident->last_sample_ns = ns;
 	if (resident->rss_bytes > resident->peak_bytes) {
@@ -90,6 +91,7 @@ static void end(struct rvp_tree_rss *resident, uint32_t number, uint64_t ns)
 
 	if (process->is_sampled)
 		see_change(resident, ns);
+	resident->sampled_processes -= process->is_sampled;
 	resident->rss_bytes -= total_of(process);
 	resident->swap_bytes -= process->swap_bytes;
 	drop_regions(resident, process);

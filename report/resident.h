@@ -28,7 +28,8 @@ struct rvp_tree_rss {
 	bool is_sampled;                /* some process ever was */
 	uint64_t last_sample_ns;
 	uint64_t peak_bytes, peak_ns;
-	uint64_t region_processes; /* living ones with regions */
+	uint64_t region_processes;  /* living ones with regions */
+	uint64_t sampled_processes; /* living ones with a sample */
 	uint64_t mapped_bytes[RVP_CATEGORY_COUNT], region_bytes[RVP_CATEGORY_COUNT]; /* of the tree, now */
 	double byte_ns;                /* integral, for the mean */
 	uint64_t first_ns, changed_ns; /* from the first sample on */

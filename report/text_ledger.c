@@ -150,6 +150,45 @@ static void print_entry(const struct rvp_view *view, const char *at, const struc
 	print_sum(&table);
 }
 
+/* RSS counts a page once a process that has it. */
+static void print_pss(const struct rvp_view *view, const struct rvp_pss_round *pss)
+{
+	struct rvp_ledger_entry entry = {.rss_bytes = pss->pss_bytes};
+	struct table table = {view, &entry};
+	char title[96], name[32], what[96], text[RVP_NUMBER_TEXT_BYTES];
+
+	if (pss->process_count < 2)
+		return;
+	snprintf(title, sizeof title, "Its %u processes, shared pages counted once (PSS)",
+		 (unsigned)pss->process_count);
+	rvp_text_title(view, title);
+	for (uint64_t i = 0; i < pss->process_count && i < RVP_PSS_LISTED_MAX; i++) {
+		const struct rvp_pss_process *process = &pss->processes[i];
+
+		snprintf(name, sizeof name, "process %llu", (unsigned long long)process->pid);
+		snprintf(what, sizeof what, "RSS %s", rvp_text_bytes(process->rss_bytes, text));
+		print_row(&table, "", name,
+			  &(struct rvp_ledger_amount){process->pss_bytes, process->pss_bytes}, what);
+	}
+	snprintf(what, sizeof what, "RSS counts %s more than once",
+		 rvp_text_bytes(pss->rss_bytes > pss->pss_bytes ? pss->rss_bytes - pss->pss_bytes : 0, text));
+	print_row(&table, "", "all of them", &(struct rvp_ledger_amount){pss->pss_bytes, pss->pss_bytes},
+		  what);
+}
+
+static void print_limit(const struct rvp_view *view, const struct rvp_record_CGROUP *cgroup)
+{
+	char text[RVP_NUMBER_TEXT_BYTES];
+
+	if (!cgroup->max_bytes)
+		return;
+	fprintf(view->out, "  %-*s%12s", NAME_COLUMNS, "its limit", rvp_text_bytes(cgroup->max_bytes, text));
+	if (cgroup->limit_levels)
+		fprintf(view->out, "          of a group above, in which %s are used",
+			rvp_text_bytes(cgroup->limit_current_bytes, text));
+	fputc('\n', view->out);
+}
+
 static void print_cgroup(const struct rvp_view *view, const struct rvp_ledger *ledger)
 {
 	const struct rvp_record_CGROUP *cgroup = &ledger->cgroup_peak;
@@ -161,7 +200,8 @@ static void print_cgroup(const struct rvp_view *view, const struct rvp_ledger *l
 	if (!ledger->has_cgroup)
 		return;
 	rvp_cgroup_rows(cgroup, &rows);
-	snprintf(title, sizeof title, "Its control group (version %u) at its highest", (unsigned)cgroup->version);
+	snprintf(title, sizeof title, "Its control group (version %u) at its highest",
+		 (unsigned)cgroup->version);
 	rvp_text_title(view, title);
 	for (int i = 0; i < RVP_CGROUP_ROWS; i++)
 		print_row(&table, "", rows.names[i],
@@ -172,9 +212,7 @@ static void print_cgroup(const struct rvp_view *view, const struct rvp_ledger *l
 		rvp_text_bytes(cgroup->current_bytes, text));
 	fprintf(view->out, "  %-*s%12s\n", NAME_COLUMNS, "of it reclaimable",
 		rvp_text_bytes(cgroup->reclaimable_bytes, text));
-	if (cgroup->max_bytes)
-		fprintf(view->out, "  %-*s%12s\n", NAME_COLUMNS, "its limit",
-			rvp_text_bytes(cgroup->max_bytes, text));
+	print_limit(view, cgroup);
 	if (cgroup->swap_bytes)
 		fprintf(view->out, "  %-*s%12s\n", NAME_COLUMNS, "swapped out",
 			rvp_text_bytes(cgroup->swap_bytes, text));
@@ -190,6 +228,7 @@ void rvp_text_ledger(const struct rvp_view *view, const struct rvp_ledger *ledge
 	for (uint64_t i = from; i < ledger->mark_count; i++)
 		print_entry(view, ledger->marks[i % RVP_LEDGER_MARKS_MAX].label,
 			    &ledger->marks[i % RVP_LEDGER_MARKS_MAX]);
+	print_pss(view, &ledger->pss);
 	rvp_text_allocator(view, ledger);
 	print_cgroup(view, ledger);
 }

@@ -93,6 +93,30 @@ static void write_regions(struct writer *writer, const struct rvp_ledger_entry *
 	}
 }
 
+static void write_pss(struct writer *writer)
+{
+	const struct rvp_pss_round *pss = &writer->ledger->pss;
+	struct rvp_json *json = writer->json;
+
+	if (pss->process_count < 2)
+		return;
+	rvp_json_open(json, "shared", '{');
+	rvp_json_number(json, "t_unix_us", pss->ns / 1000);
+	rvp_json_number(json, "process_count", pss->process_count);
+	rvp_json_number(json, "rss_bytes", pss->rss_bytes);
+	rvp_json_number(json, "pss_bytes", pss->pss_bytes);
+	rvp_json_open(json, "processes", '[');
+	for (uint64_t i = 0; i < pss->process_count && i < RVP_PSS_LISTED_MAX; i++) {
+		rvp_json_open(json, NULL, '{');
+		rvp_json_number(json, "pid", pss->processes[i].pid);
+		rvp_json_number(json, "rss_bytes", pss->processes[i].rss_bytes);
+		rvp_json_number(json, "pss_bytes", pss->processes[i].pss_bytes);
+		rvp_json_close(json, '}');
+	}
+	rvp_json_close(json, ']');
+	rvp_json_close(json, '}');
+}
+
 static void write_entry(struct writer *writer, const char *at, const struct rvp_ledger_entry *entry)
 {
 	struct rvp_json *json = writer->json;
@@ -161,6 +185,10 @@ static void write_cgroup(struct writer *writer)
 	rvp_json_number(json, "current_bytes", cgroup->current_bytes);
 	if (cgroup->max_bytes)
 		rvp_json_number(json, "max_bytes", cgroup->max_bytes);
+	if (cgroup->limit_levels) {
+		rvp_json_number(json, "limit_levels_up", cgroup->limit_levels);
+		rvp_json_number(json, "limit_current_bytes", cgroup->limit_current_bytes);
+	}
 	rvp_json_number(json, "reclaimable_bytes", cgroup->reclaimable_bytes);
 	rvp_json_number(json, "peak_bytes", writer->ledger->cgroup_peak.current_bytes);
 	rvp_json_open(json, "rows", '[');
@@ -179,6 +207,7 @@ void rvp_ledger_write_keys(struct rvp_json *json, const struct rvp_run *run,
 	struct writer writer = {json, run, answer, ledger, purposes};
 
 	write_entries(&writer);
+	write_pss(&writer);
 	write_cgroup(&writer);
 }
 

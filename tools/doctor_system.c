@@ -151,7 +151,7 @@ static void check_ledger(struct rvp_findings *findings)
 {
 	struct rvp_cgroup cgroup;
 
-	rvp_cgroup_find(&cgroup, getpid());
+	rvp_cgroup_find(&cgroup, "", getpid());
 	if (!cgroup.version)
 		rvp_found(findings, RVP_FINDING_NOTE, "cgroup", "",
 			  "no control group with a memory controller is mounted: no limit of one can be seen");

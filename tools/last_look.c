@@ -66,14 +66,9 @@ static void write_cgroup(struct rvp_log_writer *writer, pid_t pid, uint64_t stam
 	struct rvp_cgroup cgroup;
 	struct rvp_cgroup_memory now;
 
-	rvp_cgroup_find(&cgroup, pid);
+	rvp_cgroup_find(&cgroup, "", pid);
 	if (rvp_cgroup_read(&cgroup, &now))
-		RVP_WRITE(writer, CGROUP, 0, .stamp = stamp, .version = cgroup.version,
-			  .current_bytes = now.current_bytes, .max_bytes = now.max_bytes,
-			  .anon_bytes = now.anon_bytes, .file_bytes = now.file_bytes,
-			  .shmem_bytes = now.shmem_bytes, .kernel_bytes = now.kernel_bytes,
-			  .swap_bytes = now.swap_bytes,
-			  .reclaimable_bytes = now.reclaimable_bytes);
+		rvp_cgroup_write(writer, &cgroup, &now, stamp);
 }
 
 static void write_look(struct rvp_log_writer *writer, const struct rvp_tree *tree,

@@ -36,6 +36,9 @@ enum {
 	/* Until it was measured: 25 ms for 3 GiB. */
 	REGIONS_NS_PER_MIB = 8500,
 	REGIONS_NS_LEAST = 300000,
+	PSS_NS_PER_MIB = 3000, /* likewise: one line, and no names */
+	PSS_NS_LEAST = 50000,
+	HASTE_PARTS = 4, /* while memory grows it is read only where so much more could be spent */
 };
 
 /* One process that is or was watched. */
@@ -60,13 +63,12 @@ struct rvp_watch {
 	uint64_t begin_ns, next_ns, flushed_ns, cgroup_ns, begin_realtime_ns;
 	int64_t interval_ns;
 	uint64_t cost_ns, last_rss_bytes;
-	uint64_t regions_ns_per_mib;
+	uint64_t regions_ns_per_mib, pss_ns_per_mib;
+	uint64_t pss_rss_bytes;   /* the tree's RSS when PSS was read last */
 	unsigned pressure;        /* percent of the group's limit, when it was last looked at */
-	unsigned pressure_marked; /* the highest of near_oom_percents that has a snapshot */
+	unsigned pressure_marked; /* the highest threshold that has a snapshot */
 	struct rvp_watch_sum sum;
 };
-
-static const unsigned near_oom_percents[] = {90, 95, 99};
 
 static uint64_t now_ns(void)
 {
@@ -178,6 +180,16 @@ static bool read_process(const struct watched *process, struct rvp_resident *res
 	return good;
 }
 
+static void write_sample(struct rvp_watch *watch, const struct watched *process,
+			 const struct rvp_resident *resident, uint64_t stamp, uint64_t pss_bytes)
+{
+	RVP_WRITE(&watch->writer, WATCH, 0, .stamp = stamp, .pid = (uint64_t)process->pid,
+		  .start_ticks = process->start_ticks, .rss_anon_bytes = resident->anon_bytes,
+		  .rss_file_bytes = resident->file_bytes, .rss_shmem_bytes = resident->shmem_bytes,
+		  .swap_bytes = resident->swap_bytes, .peak_rss_bytes = resident->peak_bytes,
+		  .pss_bytes = pss_bytes);
+}
+
 static uint64_t sample_process(struct rvp_watch *watch, struct watched *process,
 			       const struct rvp_resident *resident)
 {
@@ -186,10 +198,7 @@ static uint64_t sample_process(struct rvp_watch *watch, struct watched *process,
 		process->peak_bytes = process->rss_bytes;
 	if (watch->sum.peak_rss_bytes < resident->peak_bytes)
 		watch->sum.peak_rss_bytes = resident->peak_bytes;
-	RVP_WRITE(&watch->writer, WATCH, 0, .stamp = now_ns(), .pid = (uint64_t)process->pid,
-		  .start_ticks = process->start_ticks, .rss_anon_bytes = resident->anon_bytes,
-		  .rss_file_bytes = resident->file_bytes, .rss_shmem_bytes = resident->shmem_bytes,
-		  .swap_bytes = resident->swap_bytes, .peak_rss_bytes = resident->peak_bytes);
+	write_sample(watch, process, resident, now_ns(), 0);
 	return process->rss_bytes;
 }
 
@@ -216,12 +225,7 @@ static void sample_cgroup(struct rvp_watch *watch)
 
 	watch->cgroup_ns = now_ns();
 	if (rvp_cgroup_read(&watch->cgroup, &memory))
-		RVP_WRITE(&watch->writer, CGROUP, 0, .stamp = watch->cgroup_ns,
-			  .version = watch->cgroup.version, .current_bytes = memory.current_bytes,
-			  .max_bytes = memory.max_bytes, .anon_bytes = memory.anon_bytes,
-			  .file_bytes = memory.file_bytes, .shmem_bytes = memory.shmem_bytes,
-			  .kernel_bytes = memory.kernel_bytes, .swap_bytes = memory.swap_bytes,
-			  .reclaimable_bytes = memory.reclaimable_bytes);
+		rvp_cgroup_write(&watch->writer, &watch->cgroup, &memory, watch->cgroup_ns);
 	watch->pressure = rvp_cgroup_pressure(&memory);
 }
 
@@ -245,6 +249,34 @@ static uint64_t regions_cost_ns(const struct rvp_watch *watch, uint64_t rss_byte
 	uint64_t guess_ns = REGIONS_NS_LEAST + (rss_bytes >> 20) * watch->regions_ns_per_mib;
 
 	return guess_ns + guess_ns / 4;
+}
+
+/* Pages that processes share are counted once in PSS, which means something only of all of them at one
+ * moment: when the tree's RSS is a new peak. Like smaps it costs by pages. */
+static bool wants_pss(const struct rvp_watch *watch, uint64_t rss_bytes, int64_t left)
+{
+	uint64_t guess_ns = watch->live_count * PSS_NS_LEAST + (rss_bytes >> 20) * watch->pss_ns_per_mib;
+
+	bool is_steady = rss_bytes <= watch->last_rss_bytes + watch->last_rss_bytes / 100;
+
+	return watch->live_count > 1 && rss_bytes - rss_bytes / 20 > watch->pss_rss_bytes &&
+	       (int64_t)guess_ns * (is_steady ? 1 : HASTE_PARTS) < left;
+}
+
+static void sample_pss(struct rvp_watch *watch, uint64_t rss_bytes)
+{
+	uint64_t stamp = now_ns(), cost_begin_ns = cost_clock_ns();
+	struct rvp_resident resident;
+
+	for (uint32_t i = 0; i < watch->live_count; i++) {
+		uint64_t pss_bytes = rvp_pss_read(watch->live[i].pid);
+
+		if (pss_bytes && read_process(&watch->live[i], &resident))
+			write_sample(watch, &watch->live[i], &resident, stamp, pss_bytes);
+	}
+	watch->pss_rss_bytes = rss_bytes;
+	if (rss_bytes >> 20)
+		watch->pss_ns_per_mib = (cost_clock_ns() - cost_begin_ns) / (rss_bytes >> 20);
 }
 
 /* smaps of one process; what it cost is the guess for the next time. */
@@ -281,12 +313,9 @@ static void look_at_regions(struct rvp_watch *watch, uint64_t cost_begin_ns)
 /* The first time that so much of the group's limit is in use: what everybody holds, whatever it costs. */
 static void look_at_pressure(struct rvp_watch *watch)
 {
-	unsigned reached = 0;
+	unsigned reached = rvp_cgroup_near_percent(watch->pressure);
 	char label[64];
 
-	for (size_t i = 0; i < sizeof near_oom_percents / sizeof *near_oom_percents; i++)
-		if (watch->pressure >= near_oom_percents[i])
-			reached = near_oom_percents[i];
 	if (reached <= watch->pressure_marked)
 		return;
 	watch->pressure_marked = reached;
@@ -328,6 +357,9 @@ static void look(struct rvp_watch *watch)
 	if (begin_ns - watch->cgroup_ns >= (uint64_t)CGROUP_NS || watch->pressure >= NEAR_PERCENT)
 		sample_cgroup(watch);
 	look_at_pressure(watch);
+	if (wants_pss(watch, rss_bytes,
+		      left_ns(watch, now_ns()) - (int64_t)(cost_clock_ns() - cost_begin_ns)))
+		sample_pss(watch, rss_bytes);
 	look_at_regions(watch, cost_begin_ns);
 	if (now_ns() - watch->flushed_ns > (uint64_t)FLUSH_NS) {
 		rvp_log_writer_flush(&watch->writer);
@@ -394,9 +426,10 @@ struct rvp_status rvp_watch_open(struct rvp_watch **into, const char *folder, st
 	watch->begin_realtime_ns = rvp_clock_ns(CLOCK_REALTIME);
 	watch->interval_ns = SHORTEST_NS;
 	watch->regions_ns_per_mib = REGIONS_NS_PER_MIB;
+	watch->pss_ns_per_mib = PSS_NS_PER_MIB;
 	write_process(watch);
 	write_anchor(watch);
-	rvp_cgroup_find(&watch->cgroup, root);
+	rvp_cgroup_find(&watch->cgroup, "", root);
 	add_process(watch, NO_ENTRY, root, tree->root_start_ticks);
 	return RVP_OK;
 }

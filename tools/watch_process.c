@@ -48,3 +48,21 @@ bool rvp_resident_read(int fd, struct rvp_resident *resident)
 	field(text, "\nVmSwap:", &resident->swap_bytes);
 	return field(text, "\nRssAnon:", &resident->anon_bytes);
 }
+
+uint64_t rvp_pss_read(pid_t pid)
+{
+	char path[64], text[STATUS_BYTES];
+	uint64_t bytes = 0;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	got = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[got > 0 ? got : 0] = 0;
+	field(text, "\nPss:", &bytes);
+	return bytes;
+}

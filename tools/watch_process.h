@@ -26,4 +26,7 @@ int rvp_resident_open(pid_t pid, uint64_t start_ticks);
 /* False when the process is gone, or a zombie without memory. */
 bool rvp_resident_read(int fd, struct rvp_resident *resident);
 
+/* Pss of /proc/PID/smaps_rollup; 0: can't be read. It costs a walk over all pages of the process. */
+uint64_t rvp_pss_read(pid_t pid);
+
 #endif

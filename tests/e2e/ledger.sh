@@ -36,3 +36,32 @@ if unshare -m true 2>/dev/null; then
 else
 	echo "no mount namespace of our own: without /proc it was not tried"
 fi
+
+# A tree that shares pages: RSS counts them once a process, PSS once. Four processes of 64 MiB that one of them wrote.
+gcc -O1 "$here/ledger_shared.c" -o shared || fail "gcc"
+"$E2E_TOOL" run -q -o shared.run -- ./shared 3 64 3000 >shared.out 2>&1 || fail "shared: status $?"
+bytes=$(said shared.out shared_bytes)
+holds shared.run "[.host.ledger[] | select(.at == \"peak\") | .rss_bytes] | first | . > 4 * $bytes and . < 4 * $bytes + 24000000"
+holds shared.run ".host.shared | .process_count == 4 and .rss_bytes > 4 * $bytes and .pss_bytes > $bytes and .pss_bytes < $bytes + 12000000"
+holds shared.run '.host.shared | ([.processes[].pss_bytes] | add) == .pss_bytes and ([.processes[].rss_bytes] | add) == .rss_bytes'
+holds shared.run "$closing_ledger"
+"$E2E_TOOL" report --ledger shared.run | grep -q 'Its 4 processes, shared pages counted once' || fail "nothing is said of PSS"
+
+# A peak that is over at once: what held it is known all the same, since nobody gives so much back unseen.
+gcc -O1 "$here/ledger_spike.c" -o spike || fail "gcc"
+for how in free unmap move; do
+	for mode in $modes; do
+		under "$mode" "$how.$mode" ./spike $how >spike.out 2>spike.err || fail "$how, $mode: status $?"
+		quiet_stderr spike.err
+		bytes=$(said spike.out spike_bytes)
+		holds "$how.$mode" "[.host.ledger[] | select(.at == \"peak\") | .rss_bytes > $bytes and .peak_missed_bytes < .rss_bytes / 20
+			and ([.rows[] | select(.name == \"unknown\") | .resident_bytes] | add) > $bytes - 1000000] == [true]"
+		holds "$how.$mode" '[.host.ledger[] | select(.at == "peak") | has("unexplained_bytes")] == [true]'
+		holds "$how.$mode" "$closing_ledger"
+	done
+done
+
+# A tree whose first process waits and records next to nothing, as gcc's driver does: its peak is explained.
+"$E2E_TOOL" run -q -o driver.run -- sh -c './spike free; true' >spike.out 2>&1 || fail "driver: status $?"
+holds driver.run '[.host.ledger[] | select(.at == "peak") | has("unexplained_bytes")] == [true]'
+holds driver.run "$closing_ledger"

@@ -287,6 +287,120 @@ START_TEST(a_child_has_its_parents_blocks)
 }
 END_TEST
 
+/* ---- trees ---- */
+
+static struct maker_thread *second;
+
+/* A look of the first process at 100 MiB, where the second one's sample is 10 MiB; then one at 50 MiB. */
+static void begin_tree(void)
+{
+	begin();
+	second = &maker_add(&maker, 101)->threads[0];
+	MAKE(second, SNAPSHOT, 0, .stamp = 100 * MS, .rss_anon_bytes = 10 * MIB);
+	snapshot(300 * MS, 100 * MIB, 0, 0);
+	resident(300 * MS, RVP_RANGE_HEAP, HEAP, HEAP, 100 * MIB);
+	snapshot(800 * MS, 50 * MIB, 0, 0);
+	resident(800 * MS, RVP_RANGE_HEAP, HEAP, HEAP, 50 * MIB);
+}
+
+static void second_looks(uint64_t stamp, uint64_t rss_bytes)
+{
+	MAKE(second, SNAPSHOT, 0, .stamp = stamp, .rss_anon_bytes = rss_bytes);
+	MAKE(second, RESIDENT, 0, .stamp = stamp, .address = MAPPED, .bytes = rss_bytes,
+	     .resident_bytes = rss_bytes, .kind = RVP_RANGE_HEAP, .region = MAPPED,
+	     .looked_bytes = rss_bytes);
+}
+
+/* Who is looked at later stands with what it held then, if that is about as much. */
+START_TEST(a_later_look_stands_for_a_missing_one)
+{
+	begin_tree();
+	second_looks(900 * MS, 10 * MIB + MIB / 2);
+	read_ledger();
+	ck_assert_uint_eq(ledger.peak.rss_bytes, 110 * MIB);
+	ck_assert(rvp_ledger_closes(&ledger.peak));
+	ck_assert_uint_eq(part(RVP_PART_FREE), 110 * MIB + MIB / 2);
+	ck_assert_int_eq(rvp_ledger_entry_unexplained(&ledger.peak), -MIB / 2);
+	end();
+}
+END_TEST
+
+START_TEST(a_later_look_of_something_else_does_not)
+{
+	begin_tree();
+	second_looks(900 * MS, 14 * MIB);
+	read_ledger();
+	ck_assert_uint_eq(ledger.peak.rss_bytes, 110 * MIB);
+	ck_assert(!rvp_ledger_closes(&ledger.peak));
+	end();
+}
+END_TEST
+
+/* An old look does not say what a process holds that has moved since. */
+START_TEST(a_stale_look_is_none)
+{
+	begin();
+	second = &maker_add(&maker, 101)->threads[0];
+	second_looks(100 * MS, 80 * MIB);
+	MAKE(second, SNAPSHOT, 0, .stamp = 200 * MS, .rss_anon_bytes = 20 * MIB);
+	snapshot(300 * MS, 100 * MIB, 0, 0);
+	resident(300 * MS, RVP_RANGE_HEAP, HEAP, HEAP, 100 * MIB);
+	read_ledger();
+	ck_assert_uint_eq(ledger.peak.rss_bytes, 120 * MIB);
+	ck_assert_uint_eq(part(RVP_PART_FREE), 100 * MIB);
+	ck_assert(!rvp_ledger_closes(&ledger.peak));
+	end();
+}
+END_TEST
+
+/* A process that recorded nothing has a row: what it held when it began. */
+START_TEST(a_process_without_records_is_a_row)
+{
+	struct maker_process *silent;
+
+	begin();
+	silent = maker_add(&maker, 101);
+	silent->entry.first_rss_bytes = 2 * MIB;
+	silent->entry.folder = 0;
+	snapshot(look_stamp, 100 * MIB, 0, 0);
+	resident(look_stamp, RVP_RANGE_HEAP, HEAP, HEAP, 100 * MIB);
+	read_ledger();
+	ck_assert_uint_eq(ledger.peak.rss_bytes, 102 * MIB);
+	ck_assert_uint_eq(part(RVP_PART_SILENT), 2 * MIB);
+	ck_assert(rvp_ledger_closes(&ledger.peak));
+	ck_assert_int_eq(rvp_ledger_entry_unexplained(&ledger.peak), 0);
+	end();
+}
+END_TEST
+
+static void watch(uint64_t stamp, uint32_t pid, uint64_t rss_bytes, uint64_t pss_bytes)
+{
+	MAKE(thread, WATCH, 0, .stamp = stamp, .pid = pid, .rss_anon_bytes = rss_bytes,
+	     .pss_bytes = pss_bytes);
+}
+
+/* Of all processes at one moment; the round with the highest RSS. */
+START_TEST(pss_is_of_one_moment)
+{
+	begin();
+	maker_add(&maker, 101);
+	for (int i = 1; i <= 3; i++) {
+		uint64_t more = i == 2 ? 20 * MIB : 0;
+
+		watch((uint64_t)i * 200 * MS, 100, 64 * MIB + more, 33 * MIB + more);
+		watch((uint64_t)i * 200 * MS, 101, 64 * MIB, 32 * MIB);
+		watch((uint64_t)i * 200 * MS + 20 * MS, 101, 70 * MIB, 0); /* not read: of no round */
+	}
+	read_ledger();
+	ck_assert_uint_eq(ledger.pss.process_count, 2);
+	ck_assert_uint_eq(ledger.pss.rss_bytes, 148 * MIB);
+	ck_assert_uint_eq(ledger.pss.pss_bytes, 85 * MIB);
+	ck_assert_uint_eq(ledger.pss.processes[0].pid, 100);
+	ck_assert_uint_eq(ledger.pss.processes[1].pss_bytes, 32 * MIB);
+	end();
+}
+END_TEST
+
 /* Numbers that no honest log has: no crash, nothing counted from them. */
 START_TEST(hostile_rows_are_left_out)
 {
@@ -340,6 +454,11 @@ int main(void)
 	tcase_add_test(all, peak_end_and_marks);
 	tcase_add_test(all, a_look_is_worth_a_twentieth);
 	tcase_add_test(all, a_child_has_its_parents_blocks);
+	tcase_add_test(all, a_later_look_stands_for_a_missing_one);
+	tcase_add_test(all, a_later_look_of_something_else_does_not);
+	tcase_add_test(all, a_stale_look_is_none);
+	tcase_add_test(all, a_process_without_records_is_a_row);
+	tcase_add_test(all, pss_is_of_one_moment);
 	tcase_add_test(all, hostile_rows_are_left_out);
 	tcase_add_test(all, rows_of_a_control_group);
 	suite_add_tcase(suite, all);
