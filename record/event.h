@@ -9,7 +9,7 @@
  *   | family  | a byte, where bits 4-3 are 3
  *   | stamp   | 1 to 8 bytes, where bit 5 is 1. The lowest 3 bits of the first say how many follow, what is above them is
  *   |         | the zigzag of the difference to the chunk's last T or stamp
- *   | address | 1 to 7 bytes: zigzag of the difference to the last event's address, over 8. 8 bytes: the difference
+ *   | address | 1 to 7 bytes: zigzag of the difference to the last alloc's or the last free's, over 8. 8 bytes: the difference
  *   | size    | of an alloc: as requested
  *   | nodes   | of an alloc: stack, then Python: zigzag of the difference to the last alloc's, modulo 2^32
  *

@@ -77,7 +77,9 @@ static inline __attribute__((always_inline)) const uint8_t *rvp_get_event(const 
 	if (event->has_stamp)
 		at = rvp_get_event_stamp(at, &delta->stamp);
 	event->stamp = delta->stamp;
-	event->address = delta->block += rvp_get_event_address(at, address_length);
+	uint64_t *last = event->is_alloc ? &delta->given : &delta->freed;
+
+	event->address = *last += rvp_get_event_address(at, address_length);
 	at += address_length;
 	event->bytes = event->stack = event->python = 0;
 	if (!event->is_alloc)

@@ -89,7 +89,7 @@ static inline __attribute__((always_inline)) uint8_t *rvp_put_event_free(uint8_t
 									 uint64_t address, unsigned family)
 {
 	unsigned address_length, code = rvp_event_family_code(rvp_free_families, family);
-	uint64_t place = rvp_event_address(address, &delta->block, &address_length);
+	uint64_t place = rvp_event_address(address, &delta->freed, &address_length);
 
 	*at++ = (uint8_t)(RVP_COMPACT_MARK | (stamp ? RVP_COMPACT_STAMP : 0) | code | (address_length - 1));
 	at = rvp_put_event_rest(at, code, family, stamp, delta);
@@ -101,7 +101,7 @@ static inline __attribute__((always_inline)) uint8_t *rvp_put_event_alloc(
     uint32_t stack, uint32_t python, unsigned family)
 {
 	unsigned address_length, code = rvp_event_family_code(rvp_alloc_families, family);
-	uint64_t place = rvp_event_address(address, &delta->block, &address_length);
+	uint64_t place = rvp_event_address(address, &delta->given, &address_length);
 	unsigned size_code = (bytes > UINT8_MAX) + (bytes > UINT16_MAX) + (bytes > UINT32_MAX);
 	uint32_t stack_step = rvp_node_difference(stack, &delta->event_stack);
 	uint32_t python_step = rvp_node_difference(python, &delta->event_python);

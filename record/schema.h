@@ -113,7 +113,7 @@ struct rvp_record {
 struct rvp_delta {
 	uint64_t stamp, address, stack, python;
 	/* Of compact events alone (event.h); a NODE between two of them does not disturb these. */
-	uint64_t block;
+	uint64_t freed, given;
 	uint32_t event_stack, event_python;
 };
 

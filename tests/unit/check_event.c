@@ -148,7 +148,8 @@ START_TEST(among_other_records)
 	struct rvp_delta delta = {0};
 	struct rvp_compact_event event;
 	struct rvp_record record;
-	uint8_t *at = rvp_put_event_free(room, &delta, &(uint64_t){5000}, 0x7f0000000040, RVP_FAMILY_FREE);
+	uint8_t *at =
+	    rvp_put_event_alloc(room, &delta, &(uint64_t){5000}, 0x7f0000000040, 1, 1, 0, RVP_FAMILY_MALLOC);
 
 	at =
 	    rvp_put_NODE(at, &delta, &(struct rvp_record_NODE){.node = 9, .parent = 8, .pc = 0x555500001234});
@@ -214,7 +215,8 @@ END_TEST
 /* The example of docs/format.md, and that it is there. */
 START_TEST(the_example)
 {
-	static const char expected[] = "e5 24 81 3e 00 00 00 00 c0 1f 18 0e 04 / 80 10 / c0 00 01 20";
+	static const char expected[] =
+	    "e5 24 81 3e 00 00 00 00 c0 1f 18 0e 04 / 85 10 00 00 00 c0 1f / c0 00 0e 20";
 	static char text[1 << 18];
 	struct rvp_delta delta = {0};
 	char hex[256] = "";
