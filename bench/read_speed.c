@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* read_speed.c: how fast a log is read: from the file to a matched timeline with sites, totals, peak and 200 rows.
  *
- *     read_speed [-a] [-r REPEATS] [EVENTS [LIVE_BLOCKS]]    of a log that it writes: LIVE_BLOCKS blocks live at any
- *                                                            time, freed in random order, from 1,000 call paths
+ *     read_speed [-a] [-r REPEATS] [EVENTS [LIVE_BLOCKS]]    of a log that it writes: LIVE_BLOCKS blocks live at
+ *                                                            any time, freed in random order, from 1,000 call paths
  *     read_speed [-a] [-r REPEATS] RUN                       of a run folder
  *
  * -a attributes too: steps, the survey, and the answering pass with every kind of evidence. Prints one line: events,
  * seconds of processor time (user and system) of the best repeat, how much of it was opening (the first look at every
  * record), events a second, and the peak RSS. Processor time, because other programs' share of the machine is not ours.
  */
+#include "record/event_encode.h"
 #include "record/log_writer.h"
 #include "report/analysis.h"
 #include "report/attribution.h"
@@ -49,27 +50,45 @@ static void begin(struct rvp_log_writer *writer)
 		RVP_WRITE(writer, NODE, 0, .node = i, .parent = i / 2, .pc = 0x400000 + i * 64);
 }
 
+/* As the library writes them: one in sixteen has a stamp. */
+static void put_free(struct rvp_log_writer *writer, uint64_t number, uint64_t stamp, uint64_t address)
+{
+	uint8_t *at = rvp_log_writer_room(writer, RVP_COMPACT_ROOM_BYTES);
+	bool is_stamped = number % 16 == 0 || !writer->delta.stamp;
+
+	rvp_slot_commit(writer->slot, rvp_put_event_free(at, &writer->delta, is_stamped ? &stamp : NULL, address,
+							 RVP_FAMILY_FREE));
+}
+
+static void put_alloc(struct rvp_log_writer *writer, uint64_t number, uint64_t stamp, uint64_t address)
+{
+	uint8_t *at = rvp_log_writer_room(writer, RVP_COMPACT_ROOM_BYTES);
+	bool is_stamped = number % 16 == 0 || !writer->delta.stamp;
+
+	rvp_slot_commit(writer->slot,
+			rvp_put_event_alloc(at, &writer->delta, is_stamped ? &stamp : NULL, address,
+					    16 + next_random() % 4096, 1 + (uint32_t)(next_random() % NODES), 0,
+					    RVP_FAMILY_MALLOC));
+}
+
 static void write_events(struct rvp_log_writer *writer, uint64_t events, uint64_t live)
 {
-	uint64_t *blocks = calloc(live, sizeof *blocks), stamp = 2000;
+	uint64_t places = live * 2, stamp = 2000;
+	bool *is_live = calloc(places, sizeof *is_live); /* half of them, soon */
 
-	for (uint64_t i = 0; i < events;) {
-		uint64_t slot = next_random() % live;
+	for (uint64_t i = 0; is_live && i < events; i++) {
+		uint64_t place = next_random() % places, address = 0x7f0000000000 + place * 64;
 
 		stamp += 50 + next_random() % 100;
-		if (blocks[slot])
-			RVP_WRITE(writer, FREE, 0, .stamp = stamp, .address = blocks[slot],
-				  .family = RVP_FAMILY_FREE);
-		i += blocks[slot] != 0;
-		stamp += 50 + next_random() % 100;
-		blocks[slot] = 0x7f0000000000 + i * 4096 % (1u << 30) + slot * 16 + (i << 8 << 24);
-		RVP_WRITE(writer, ALLOC, 0, .stamp = stamp, .address = blocks[slot],
-			  .bytes = 16 + next_random() % 4096, .stack = 1 + next_random() % NODES);
-		i++;
+		if (is_live[place])
+			put_free(writer, i, stamp, address);
+		else
+			put_alloc(writer, i, stamp, address);
+		is_live[place] = !is_live[place];
 	}
 	RVP_WRITE(writer, ANCHOR, 0, .stamp = stamp, .realtime_ns = 1700000000000000000u + stamp,
 		  .monotonic_ns = stamp, .boottime_ns = stamp);
-	free(blocks);
+	free(is_live);
 }
 
 struct figures {

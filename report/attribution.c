@@ -62,7 +62,7 @@ const char *const rvp_evidence_texts[RVP_EVIDENCE_COUNT] = {
 
 struct rvp_block_key rvp_key_of(const struct rvp_event *event)
 {
-	return (struct rvp_block_key){event->block.address, event->block.birth_ns, event->moment->process};
+	return rvp_block_key_of(&event->block, event->moment->process);
 }
 
 /* ---- what evidence asks for ---- */

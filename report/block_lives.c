@@ -6,7 +6,8 @@
 
 static bool is_same_key(const struct rvp_block_key *a, const struct rvp_block_key *b)
 {
-	return a->address == b->address && a->birth_ns == b->birth_ns && a->process == b->process;
+	return a->address == b->address && a->birth_ns == b->birth_ns && a->process == b->process &&
+	       a->birth == b->birth;
 }
 
 static struct rvp_life_word *word_of(struct rvp_lives *row, const struct rvp_verdict *verdict,

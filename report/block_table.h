@@ -34,6 +34,7 @@ struct rvp_block {
 	uint32_t stream; /* that gave it out */
 	uint32_t flags;  /* enum rvp_block_flags */
 	uint32_t thread; /* low bits of its thread_serial */
+	uint32_t birth;  /* low bits of the number of its birth in its process; 0: of a mapping */
 };
 
 struct rvp_block_place {

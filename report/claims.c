@@ -11,7 +11,7 @@ enum { SIEVE_FACTOR = 8 };
 
 static uint64_t mix(const struct rvp_block_key *key)
 {
-	return (key->address ^ key->birth_ns * 0x9e3779b97f4a7c15u ^ (uint64_t)key->process << 48) *
+	return (key->address ^ (key->birth_ns + key->birth) * 0x9e3779b97f4a7c15u ^ (uint64_t)key->process << 48) *
 	       0xbf58476d1ce4e5b9u;
 }
 
@@ -44,7 +44,8 @@ static bool may_be_claimed(const struct rvp_claims *claims, const struct rvp_blo
 
 static bool is_same_key(const struct rvp_block_key *a, const struct rvp_block_key *b)
 {
-	return a->address == b->address && a->birth_ns == b->birth_ns && a->process == b->process;
+	return a->address == b->address && a->birth_ns == b->birth_ns && a->process == b->process &&
+	       a->birth == b->birth;
 }
 
 static bool is_same_verdict(const struct rvp_verdict *a, const struct rvp_verdict *b)

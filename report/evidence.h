@@ -35,11 +35,16 @@ struct rvp_verdict {
 	uint32_t reason;    /* rvp_reason; 0: none */
 };
 
-/* What a block is called by in every pass. */
+/* What a block is called by in every pass. Two blocks of one address can have come at one ns: not every alloc is stamped
+ * (docs/format.md), so the number of the birth belongs to it. */
 struct rvp_block_key {
 	uint64_t address, birth_ns;
-	uint32_t process;
+	uint32_t process, birth;
 };
+static inline struct rvp_block_key rvp_block_key_of(const struct rvp_block *block, uint32_t process)
+{
+	return (struct rvp_block_key){block->address, block->birth_ns, process, block->birth};
+}
 struct rvp_block_key rvp_key_of(const struct rvp_event *event);
 
 struct rvp_evidence_source {

@@ -47,7 +47,7 @@ struct span { /* of the steps of a process */
 struct pending {        /* died; what comes next says whether it lives on */
 	uint32_t block; /* number in fills.blocks + 1: the table moves; 0: none */
 	uint64_t ns, birth_ns;
-	uint32_t process, stream;
+	uint32_t process, stream, birth;
 	bool is_realloc, is_remap;
 	bool has_mapping;
 	struct mapping mapping;
@@ -299,7 +299,7 @@ static void end_mapping(struct files *files, const struct mapping *gone, uint64_
 static bool add_part(struct files *files, const struct rvp_event *event, const struct rvp_block *block,
 		     const struct rvp_fill_part *part)
 {
-	struct rvp_block_key key = {block->address, block->birth_ns, event->moment->process};
+	struct rvp_block_key key = rvp_block_key_of(block, event->moment->process);
 	struct rvp_filled_block *filled = rvp_filled_find(&files->fills, key.process, block->address);
 	bool ok = true;
 
@@ -441,6 +441,7 @@ static void take_death(struct files *files, const struct rvp_event *event)
 	files->pending = (struct pending){.block = block ? (uint32_t)(block - files->fills.blocks) + 1 : 0,
 					  .ns = moment->ns,
 					  .birth_ns = event->block.birth_ns,
+					  .birth = event->block.birth,
 					  .process = moment->process,
 					  .stream = moment->stream,
 					  .is_realloc = moment->record->kind == RVP_FREE &&
@@ -461,6 +462,7 @@ static void take_restored(struct files *files, const struct rvp_event *event)
 	struct pending pending = files->pending;
 
 	if (pending.process != event->moment->process || pending.birth_ns != event->block.birth_ns ||
+	    pending.birth != event->block.birth ||
 	    (!pending.block && !pending.has_mapping))
 		return;
 	files->pending = (struct pending){0};

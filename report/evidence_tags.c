@@ -106,7 +106,7 @@ static struct tagged *add_row(struct tags *tags, uint32_t process, const struct 
 	if (!grow(tags))
 		return NULL;
 	row = free_place(tags, process, block->address);
-	*row = (struct tagged){.key = {block->address, block->birth_ns, process},
+	*row = (struct tagged){.key = rvp_block_key_of(block, process),
 			       .bytes = block->bytes,
 			       .claimed = RVP_PURPOSE_NONE,
 			       .is_used = true};
@@ -141,7 +141,7 @@ static struct tagged *row_for(struct tags *tags, uint32_t process, const struct 
 {
 	struct tagged *row = row_of(tags, process, block->address);
 
-	if (row && row->key.birth_ns != block->birth_ns) {
+	if (row && (row->key.birth_ns != block->birth_ns || row->key.birth != block->birth)) {
 		remove_row(tags, row);
 		row = NULL;
 	}

@@ -180,7 +180,7 @@ static void take(struct writes *writes, const struct rvp_process *of, uint32_t p
 	if (!block || !span || !is_the_same(block, written, span) || !make_room(writes))
 		return;
 	writes->blocks[writes->count++] =
-	    (struct block){.key = {block->address, block->birth_ns, process},
+	    (struct block){.key = rvp_block_key_of(block, process),
 			   .written = *written,
 			   .writing = rvp_writing_of(written, span->beat == RVP_WRITE_BEAT_TICKS),
 			   .by_ticks = span->beat == RVP_WRITE_BEAT_TICKS};
@@ -205,7 +205,9 @@ static int compare_keys(const struct rvp_block_key *a, const struct rvp_block_ke
 		return a->process < b->process ? -1 : 1;
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
-	return a->birth_ns < b->birth_ns ? -1 : a->birth_ns > b->birth_ns;
+	if (a->birth_ns != b->birth_ns)
+		return a->birth_ns < b->birth_ns ? -1 : 1;
+	return a->birth < b->birth ? -1 : a->birth > b->birth;
 }
 
 /* Of one block: a window that saw it rewritten contradicts all others; then those in which it was appended

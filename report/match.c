@@ -87,6 +87,7 @@ static bool make_block(struct rvp_matcher *matcher, const struct rvp_moment *mom
 	    .site = rvp_match_site(matcher, moment->process, record->stack, record->python),
 	    .stream = moment->stream,
 	    .thread = (uint32_t)moment->thread_serial,
+	    .birth = (uint32_t)matcher->counts[moment->process].alloc_count + 1,
 	    .flags = moment->record->kind == RVP_SAMPLE ? RVP_BLOCK_SAMPLED : 0,
 	};
 	return block->site != UINT32_MAX;
@@ -250,28 +251,29 @@ static bool bear(struct rvp_matcher *matcher, const struct rvp_moment *moment, c
 	struct rvp_lane *lane = rvp_match_lane(matcher, moment);
 	uint32_t site;
 
-	if (rvp_block_find(table, brief->address) ||
+	if (rvp_block_find(table, brief->event.address) ||
 	    (matcher->last_early_ns && rvp_match_is_near(matcher->last_early_ns, moment->ns)))
 		return false;
-	site = rvp_match_site(matcher, moment->process, brief->stack, brief->python);
+	site = rvp_match_site(matcher, moment->process, brief->event.stack, brief->event.python);
 	if (site == UINT32_MAX)
 		return false;
 	event->kind = RVP_EVENT_BORN;
 	event->is_temporary = false;
 	event->moment = moment;
-	event->block = (struct rvp_block){.address = brief->address,
-					  .bytes = brief->bytes,
+	event->block = (struct rvp_block){.address = brief->event.address,
+					  .bytes = brief->event.bytes,
 					  .birth_ns = moment->ns,
 					  .site = site,
 					  .stream = moment->stream,
-					  .thread = (uint32_t)moment->thread_serial};
-	event->weight = (struct rvp_weight){.amount = {brief->bytes, 1}};
+					  .thread = (uint32_t)moment->thread_serial,
+					  .birth = (uint32_t)counts->alloc_count + 1};
+	event->weight = (struct rvp_weight){.amount = {brief->event.bytes, 1}};
 	event->block.split = matcher->classifier.classify(matcher->classifier.context, event);
 	if (!rvp_block_put(table, &event->block))
 		return false;
 	counts->alloc_count++;
-	counts->alloc_bytes += brief->bytes;
-	lane->last_alloc = brief->address;
+	counts->alloc_bytes += brief->event.bytes;
+	lane->last_alloc = brief->event.address;
 	lane->has_last_alloc = true;
 	return true;
 }
@@ -280,13 +282,13 @@ static bool bury(struct rvp_matcher *matcher, const struct rvp_moment *moment, c
 		 uint32_t guess, struct rvp_event *event)
 {
 	struct rvp_block_table *table = &matcher->tables[moment->process];
-	struct rvp_block *block = rvp_block_find_by(table, guess, brief->address);
+	struct rvp_block *block = rvp_block_find_by(table, guess, brief->event.address);
 	struct rvp_lane *lane = rvp_match_lane(matcher, moment);
 
 	if (!block || block->flags & RVP_BLOCK_SUSPECT)
 		return false;
 	make(matcher, event, RVP_EVENT_DIED, moment, block);
-	event->is_temporary = rvp_match_is_temporary(lane, moment, block, brief->family);
+	event->is_temporary = rvp_match_is_temporary(lane, moment, block, brief->event.family);
 	matcher->counts[moment->process].free_count++;
 	rvp_match_note_freed(lane, block);
 	rvp_block_remove(table, block);
@@ -296,7 +298,7 @@ static bool bury(struct rvp_matcher *matcher, const struct rvp_moment *moment, c
 bool rvp_match_brief(struct rvp_matcher *matcher, const struct rvp_moment *moment, const struct rvp_brief *brief,
 		     uint32_t guess, struct rvp_event *event)
 {
-	return brief->kind == RVP_ALLOC ? bear(matcher, moment, brief, event)
+	return brief->event.is_alloc ? bear(matcher, moment, brief, event)
 					: bury(matcher, moment, brief, guess, event);
 }
 

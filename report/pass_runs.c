@@ -37,7 +37,7 @@ struct desk { /* of one run */
 	struct rvp_lane *lane;
 	struct rvp_site *sites;
 	struct drift drift;
-	uint64_t tracked_bytes, quiet_bytes; /* where the drift began */
+	uint64_t tracked_bytes, quiet_bytes, births; /* where the drift began */
 	uint64_t slow_ns;                    /* from here on something is due */
 	uint64_t early_ns;                   /* up to here an alloc may have been freed early */
 };
@@ -48,7 +48,7 @@ static void look_for_blocks(const struct rvp_block_table *table, const struct rv
 			    struct leads *leads)
 {
 	for (size_t i = 0; i < count; i++)
-		leads->blocks[i] = rvp_block_guess(table, briefs[i].address);
+		leads->blocks[i] = rvp_block_guess(table, briefs[i].event.address);
 }
 
 __attribute__((always_inline)) static inline void fetch_site(const struct rvp_pass *pass, uint32_t number)
@@ -68,8 +68,8 @@ static void look_for_sites(struct rvp_pass *pass, uint32_t process, const struct
 		uint32_t site = RVP_NOT_COUNTED;
 
 		leads->sites[i] = 0;
-		if (briefs[i].kind == RVP_ALLOC) {
-			site = rvp_match_site(pass->matcher, process, briefs[i].stack, briefs[i].python);
+		if (briefs[i].event.is_alloc) {
+			site = rvp_match_site(pass->matcher, process, briefs[i].event.stack, briefs[i].event.python);
 			leads->sites[i] = site + 1;
 		} else if (leads->blocks[i]) {
 			site = table->blocks[leads->blocks[i] - 1].split;
@@ -97,6 +97,7 @@ static void begin_drift(struct desk *desk)
 	desk->drift = (struct drift){0};
 	desk->tracked_bytes = pass->state.tracked.amount.bytes;
 	desk->quiet_bytes = rvp_pass_quiet_bytes(pass);
+	desk->births = pass->matcher->counts[desk->moment->process].alloc_count;
 	desk->slow_ns = pass->due_ns < row_ns ? pass->due_ns + 1 : row_ns;
 	desk->early_ns = early_ns ? early_ns + rvp_match_window_ns : 0;
 	desk->sites = pass->sites->sites;
@@ -174,30 +175,31 @@ static bool bear(struct desk *desk, const struct rvp_brief *brief, uint32_t site
 	struct rvp_site *site = &desk->sites[site_number];
 	struct rvp_block *block;
 
-	if (brief->ns <= desk->early_ns || !(block = rvp_block_add(desk->blocks, brief->address)))
+	if (brief->ns <= desk->early_ns || !(block = rvp_block_add(desk->blocks, brief->event.address)))
 		return false;
-	block->bytes = brief->bytes;
+	block->bytes = brief->event.bytes;
 	block->birth_ns = brief->ns;
 	block->site = block->split = site_number;
 	block->stream = moment->stream;
 	block->thread = (uint32_t)moment->thread_serial;
-	desk->lane->last_alloc = brief->address;
+	block->birth = (uint32_t)(desk->births + desk->drift.allocs) + 1;
+	desk->lane->last_alloc = brief->event.address;
 	desk->lane->has_last_alloc = true;
 
 	rvp_pass_settle_peak(desk->pass, site);
 	if (!site->first_ns)
 		site->first_ns = brief->ns;
 	site->last_ns = brief->ns;
-	site->allocated.bytes += brief->bytes;
+	site->allocated.bytes += brief->event.bytes;
 	site->allocated.count++;
-	site->live.bytes += brief->bytes;
+	site->live.bytes += brief->event.bytes;
 	site->live.count++;
-	if (brief->bytes > site->largest_bytes)
-		site->largest_bytes = brief->bytes;
+	if (brief->event.bytes > site->largest_bytes)
+		site->largest_bytes = brief->event.bytes;
 
-	desk->drift.bytes += (int64_t)brief->bytes;
+	desk->drift.bytes += (int64_t)brief->event.bytes;
 	desk->drift.count++;
-	desk->drift.alloc_bytes += brief->bytes;
+	desk->drift.alloc_bytes += brief->event.bytes;
 	if (!desk->drift.allocs++ || desk->drift.bytes > desk->drift.most_bytes) {
 		desk->drift.most_bytes = desk->drift.bytes;
 		desk->drift.most_ns = brief->ns;
@@ -209,7 +211,7 @@ static bool bear(struct desk *desk, const struct rvp_brief *brief, uint32_t site
 /* Of a block that stands for itself and is in no other site than its call path's. */
 static bool bury(struct desk *desk, const struct rvp_brief *brief, uint32_t guess)
 {
-	struct rvp_block *block = rvp_block_find_by(desk->blocks, guess, brief->address);
+	struct rvp_block *block = rvp_block_find_by(desk->blocks, guess, brief->event.address);
 
 	if (!block || block->flags != RVP_BLOCK_OCCUPIED)
 		return false;
@@ -219,7 +221,7 @@ static bool bury(struct desk *desk, const struct rvp_brief *brief, uint32_t gues
 	rvp_pass_settle_peak(desk->pass, site);
 	site->live.bytes -= bytes;
 	site->live.count--;
-	if (rvp_match_is_temporary(desk->lane, desk->moment, block, brief->family)) {
+	if (rvp_match_is_temporary(desk->lane, desk->moment, block, brief->event.family)) {
 		site->temporary.bytes += bytes;
 		site->temporary.count++;
 	}
@@ -236,7 +238,7 @@ static bool take_quickly(struct desk *desk, const struct rvp_brief *brief, const
 {
 	if (brief->ns >= desk->slow_ns)
 		return false;
-	if (brief->kind == RVP_FREE)
+	if (!brief->event.is_alloc)
 		return bury(desk, brief, leads->blocks[number]);
 	return leads->sites[number] && bear(desk, brief, leads->sites[number] - 1);
 }

@@ -49,13 +49,18 @@ uint32_t rvp_pass_classify(void *context, const struct rvp_event *birth)
 	return number;
 }
 
+static bool is_called(const struct rvp_block *block, const struct rvp_block_key *key)
+{
+	return block->birth_ns == key->birth_ns && block->birth == key->birth;
+}
+
 static struct rvp_block *block_of(struct rvp_pass *pass, const struct rvp_block_key *key)
 {
 	struct rvp_block *block = rvp_matched_block(pass->matcher, key->process, key->address);
 
-	if (!block || block->birth_ns != key->birth_ns)
+	if (!block || !is_called(block, key))
 		block = rvp_mapped_block(&pass->maps, key->process, key->address);
-	return block && block->birth_ns == key->birth_ns ? block : NULL;
+	return block && is_called(block, key) ? block : NULL;
 }
 
 /* A block changes its purpose in the middle of its life. */

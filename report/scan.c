@@ -343,15 +343,17 @@ static void see_stamp(struct rvp_process_source *source, uint64_t stamp)
 /* Allocs and frees say nothing here but when they were. */
 static void skip_briefs(struct scan *scan, struct rvp_decoder *decoder)
 {
-	struct rvp_brief brief;
+	struct rvp_decoder here = *decoder; /* no other pointer can change it */
+	struct rvp_compact_event event;
 	uint64_t first = UINT64_MAX, last = 0, count = 0;
 
 	if (scan->source->log.deferred_count)
 		return;
-	for (; rvp_decode_brief(decoder, &brief); count++) {
-		first = brief.stamp < first ? brief.stamp : first;
-		last = brief.stamp > last ? brief.stamp : last;
+	for (; rvp_decode_event(&here, &event); count++) {
+		first = event.stamp < first ? event.stamp : first;
+		last = event.stamp > last ? event.stamp : last;
 	}
+	*decoder = here;
 	if (!count)
 		return;
 	scan->process->decoded_records += count;

@@ -24,19 +24,19 @@ static inline uint64_t ns_of(struct rvp_stream *stream, const struct rvp_run *ru
 	return stream->last_ns;
 }
 
-static inline uint64_t path_at(const uint32_t *number_of, size_t count, uint64_t number)
+static inline uint32_t path_at(const uint32_t *number_of, size_t count, uint32_t number)
 {
 	if (!number_of)
 		return number;
 	return number < count ? number_of[number] : 0;
 }
 
-static inline void number_paths(const struct rvp_stream *stream, struct rvp_brief *brief)
+static inline void number_paths(const struct rvp_stream *stream, struct rvp_compact_event *event)
 {
 	const struct rvp_process_source *source = stream->source;
 
-	brief->stack = path_at(source->node_numbers, source->node_numbers_count, brief->stack);
-	brief->python = path_at(source->python_numbers, source->python_numbers_count, brief->python);
+	event->stack = path_at(source->node_numbers, source->node_numbers_count, event->stack);
+	event->python = path_at(source->python_numbers, source->python_numbers_count, event->python);
 }
 
 /* The record behind the briefs. */
@@ -56,43 +56,59 @@ static void set_record(struct rvp_stream *stream, const struct rvp_run *run)
 static bool add_brief(struct rvp_stream *stream, const struct rvp_run *run)
 {
 	struct rvp_brief *brief = &stream->briefs[stream->brief_count];
+	struct rvp_compact_event *event = &brief->event;
 
-	if (brief->stamp < stream->last_stamp) {
-		rvp_brief_expand(brief, &stream->record);
-		set_record(stream, run);
-		return false;
-	}
 	if (stream->expected_in)
-		rvp_block_expect(stream->expected_in, brief->address);
-	if (brief->kind == RVP_ALLOC)
-		number_paths(stream, brief);
-	brief->ns = ns_of(stream, run, brief->stamp);
-	stream->last_stamp = brief->stamp;
+		rvp_block_expect(stream->expected_in, event->address);
+	if (event->is_alloc)
+		number_paths(stream, event);
+	if (event->stamp != stream->last_stamp) {
+		if (event->stamp < stream->last_stamp)
+			return false;
+		ns_of(stream, run, event->stamp);
+		stream->last_stamp = event->stamp;
+	}
+	brief->ns = stream->last_ns;
 	stream->brief_count++;
 	return true;
+}
+
+static void turn_into_record(struct rvp_stream *stream, const struct rvp_run *run)
+{
+	rvp_brief_expand(&stream->briefs[stream->brief_count], &stream->record);
+	ns_of(stream, run, stream->record.ALLOC.stamp);
+	stream->has_record = true;
+}
+
+/* Compact events, as many as come one after the other. False: the last one is a record. */
+static bool decode_briefs(struct rvp_stream *stream, const struct rvp_run *run)
+{
+	struct rvp_decoder decoder = stream->decoder; /* here no other pointer can change it */
+	bool is_done = true;
+
+	while (is_done && stream->brief_count < RVP_BRIEFS_MAX &&
+	       rvp_decode_event(&decoder, &stream->briefs[stream->brief_count].event))
+		is_done = add_brief(stream, run);
+	stream->decoder = decoder;
+	if (!is_done)
+		turn_into_record(stream, run);
+	return is_done;
 }
 
 /* Until a record that is no brief, the end of the chunk, or as many as there is room for. */
 static void decode_batch(struct rvp_stream *stream, const struct rvp_run *run)
 {
-	uint32_t room = stream->briefs ? RVP_BRIEFS_MAX : 0;
-
 	stream->next = stream->brief_count = 0;
-	while (stream->brief_count < room)
-		if (rvp_decode_brief(&stream->decoder, &stream->briefs[stream->brief_count])) {
-			if (!add_brief(stream, run))
-				return;
-		} else if (!rvp_decode_next(&stream->decoder, &stream->record)) {
+	for (;;) {
+		if (stream->briefs && (!decode_briefs(stream, run) || stream->brief_count == RVP_BRIEFS_MAX))
 			return;
-		} else if (happens[stream->record.kind]) {
-			set_record(stream, run);
+		if (!rvp_decode_next(&stream->decoder, &stream->record))
 			return;
-		}
-	while (!room && rvp_decode_next(&stream->decoder, &stream->record))
 		if (happens[stream->record.kind]) {
 			set_record(stream, run);
 			return;
 		}
+	}
 }
 
 /* The watcher's slots have no allocs; without memory all is decoded one by one. */
@@ -120,11 +136,11 @@ static bool refill(struct rvp_stream *stream, const struct rvp_run *run)
 static bool advance_deferred(struct rvp_stream *stream, const struct rvp_run *run)
 {
 	const struct rvp_deferred *event = stream->deferred;
-	struct rvp_brief brief = {.stamp = event->stamp,
-				  .address = event->address,
-				  .bytes = event->bytes,
-				  .kind = event->kind == RVP_FREE ? RVP_FREE : RVP_ALLOC,
-				  .family = (uint8_t)event->family};
+	struct rvp_brief brief = {.event = {.stamp = event->stamp,
+					    .address = event->address,
+					    .bytes = event->bytes,
+					    .is_alloc = event->kind != RVP_FREE,
+					    .family = (uint8_t)event->family}};
 
 	if (stream->has_record)
 		return false;
@@ -147,7 +163,7 @@ bool rvp_stream_advance(struct rvp_stream *stream, const struct rvp_run *run)
 		return false;
 	if (stream->next < stream->brief_count) {
 		stream->ns = stream->briefs[stream->next].ns;
-		stream->stamp = stream->briefs[stream->next].stamp;
+		stream->stamp = stream->briefs[stream->next].event.stamp;
 	} else {
 		stream->ns = stream->last_ns;
 		stream->stamp = stream->last_stamp;

@@ -281,7 +281,7 @@ static uint32_t length_of_run(const struct rvp_timeline *timeline, const struct 
 	while (at < count && briefs[at].ns <= sure_ns)
 		at++;
 	while (other && at < count && briefs[at].ns == other->ns && briefs[at].ns <= last_ns &&
-	       briefs[at].stamp <= other->stamp)
+	       briefs[at].event.stamp <= other->stamp)
 		at++;
 	return at - stream->next;
 }

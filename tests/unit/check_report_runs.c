@@ -2,9 +2,10 @@
 /* check_report_runs.c: there are three ways through a log (report/pass_runs.c), and all must end in the same answer:
  * runs of allocs and frees where nobody looks on, the same where an observer wants each event, and record by record.
  *
- * A log of several processes and threads with everything that can be out of order is made from a seed; the same records
- * in chunks of one record each leave no runs: near the end of a chunk a record is decoded the long way.
+ * A log of several processes and threads with everything that can be out of order is made from a seed: of compact events,
+ * which make runs, and of records of the same, a chunk each, which do not.
  */
+#include "record/event_encode.h"
 #include "report/analysis.h"
 #include "report/block_table.h"
 #include "report/observer.h"
@@ -37,21 +38,54 @@ static void put_definitions(struct maker_thread *thread)
 	MAKE(thread, PYTHON_NODE, 0, .node = 1, .parent = 0, .code = 1, .instruction = 2, .is_entry = 1);
 }
 
+/* Compact events make runs; records of the same do not. */
+static bool is_compact;
+
+static void put_plain_alloc(struct maker_thread *thread, uint64_t stamp, uint64_t address, uint64_t bytes)
+{
+	uint32_t stack = (uint32_t)below(STACKS), python = (uint32_t)below(2), family = (uint32_t)below(6);
+	uint8_t *at;
+
+	if (!is_compact) {
+		MAKE(thread, ALLOC, 0, .stamp = stamp, .address = address, .bytes = bytes, .stack = stack,
+		     .python = python, .family = family);
+		return;
+	}
+	at = maker_room(thread, RVP_COMPACT_ROOM_BYTES);
+	maker_commit(thread,
+		     rvp_put_event_alloc(at, &thread->delta, stamp == thread->delta.stamp ? NULL : &stamp, address,
+					 bytes, stack, python, family),
+		     RVP_ALLOC, bytes);
+}
+
+static void put_plain_free(struct maker_thread *thread, uint64_t stamp, uint64_t address)
+{
+	unsigned family = below(4) ? RVP_FAMILY_FREE : RVP_FAMILY_REALLOC;
+	uint8_t *at;
+
+	if (!is_compact) {
+		MAKE(thread, FREE, 0, .stamp = stamp, .address = address, .family = family);
+		return;
+	}
+	at = maker_room(thread, RVP_COMPACT_ROOM_BYTES);
+	maker_commit(thread,
+		     rvp_put_event_free(at, &thread->delta, stamp == thread->delta.stamp ? NULL : &stamp, address, family),
+		     RVP_FREE, 0);
+}
+
 static void put_alloc(struct maker_thread *thread, uint64_t stamp, uint64_t address)
 {
 	uint64_t bytes = below(20) ? below(5000) : below(3000000);
 
 	if (below(50))
-		MAKE(thread, ALLOC, 0, .stamp = stamp, .address = address, .bytes = bytes, .stack = below(STACKS),
-		     .python = below(2), .family = below(6));
+		put_plain_alloc(thread, stamp, address, bytes);
 	else
 		MAKE(thread, SAMPLE, 0, .stamp = stamp, .address = address, .bytes = bytes, .stack = below(STACKS));
 }
 
 static void put_free(struct maker_thread *thread, uint64_t stamp, uint64_t address)
 {
-	MAKE(thread, FREE, 0, .stamp = stamp, .address = address,
-	     .family = below(4) ? RVP_FAMILY_FREE : RVP_FAMILY_REALLOC);
+	put_plain_free(thread, stamp, address);
 	if (!below(30))
 		MAKE(thread, UNFREE, 0, .stamp = stamp + 1, .address = address);
 }
@@ -80,6 +114,7 @@ static void make_run(struct maker *maker, uint64_t from, bool is_alone)
 	uint64_t stamp = 2000;
 
 	seed = from;
+	is_compact = !is_alone;
 	memset(is_live, 0, sizeof is_live);
 	*maker = maker_open();
 	for (int i = 0; i < PROCESSES; i++) {
@@ -97,7 +132,8 @@ static void make_run(struct maker *maker, uint64_t from, bool is_alone)
 			process = (int)below(PROCESSES);
 			thread = (int)below(THREADS);
 		}
-		stamp += below(10) ? below(300) : below(500000);
+		if (below(3))
+			stamp += below(10) ? below(300) : below(500000);
 		put_event(&processes[process]->threads[thread], stamp, is_live[process]);
 		if (is_alone)
 			maker_seal(&processes[process]->threads[thread]);
