@@ -137,7 +137,8 @@ bool rvp_python_code_read(const struct rvp_python *python, struct rvp_memory *me
 	words->file = *(const uint64_t *)(at + layout->code_file);
 	words->lines = *(const uint64_t *)(at + layout->code_lines);
 	words->first_line = *(const uint32_t *)(at + layout->code_line);
-	return true;
+	return has_type(memory, words->name, python->text_type) &&
+	       rvp_memory_word(memory, words->name + RVP_PYTHON_TEXT_HASH, &words->name_hash);
 }
 
 /* Numbers given before a fork are not the child's. */
@@ -147,16 +148,18 @@ static bool is_seen(const struct rvp_python_seen *seen, const struct rvp_python_
 {
 	return seen->number && seen->words.address == words->address && seen->words.name == words->name &&
 	       seen->words.file == words->file && seen->words.lines == words->lines &&
-	       seen->words.first_line == words->first_line && seen->era == now;
+	       seen->words.first_line == words->first_line && seen->words.name_hash == words->name_hash &&
+	       seen->era == now;
 }
 
 static uint32_t number_of(struct rvp_thread *thread, struct code *code)
 {
 	const struct rvp_python_code_words *words = code->words;
-	const uint64_t word[5] = {words->address, words->name, words->file, words->lines, words->first_line};
+	const uint64_t word[6] = {words->address, words->name,	     words->file,
+				  words->lines,	  words->first_line, words->name_hash};
 	uint64_t path = 0;
 
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 6; i++)
 		path = rvp_path_below(path, word[i]);
 	return rvp_path_tree_number(&codes, thread, path, 0, 0, code);
 }

@@ -5,7 +5,9 @@
 #include "preload/emit.h"
 #include "preload/own.h"
 #include "preload/process.h"
-#include "preload/python_code.h"
+#include "preload/python_layouts.h"
+
+#include <string.h>
 
 enum { OWNER_GENERATOR = 1, OWNER_C_STACK = 3, INSTRUCTION_BYTES = 2 };
 
@@ -47,7 +49,7 @@ static bool take_instruction(const struct chain *chain, struct rvp_python_frame 
 		int32_t first = *(const int32_t *)(frame->code.address + layout->code_first);
 
 		instruction = (int64_t)(frame->at - (frame->code.address + layout->code_adaptive));
-		frame->is_complete = (uint8_t)frame->owner == OWNER_GENERATOR ||
+		frame->is_complete = frame->owner >> 8 == OWNER_GENERATOR ||
 				     instruction >= (int64_t)first * INSTRUCTION_BYTES;
 	}
 	instruction = instruction < 0 ? 0 : instruction;
@@ -55,28 +57,28 @@ static bool take_instruction(const struct chain *chain, struct rvp_python_frame 
 	return instruction <= 0x7fffffff;
 }
 
-static uint64_t read_at(const struct rvp_python_layout *layout, uint64_t address)
+static inline __attribute__((always_inline)) uint64_t read_at(const struct rvp_python_layout *layout, uint64_t address)
 {
 	if (layout->frame_owner == RVP_PYTHON_NONE)
 		return *(const uint32_t *)(address + layout->frame_at);
 	return *(const uint64_t *)(address + layout->frame_at);
 }
 
-static uint16_t read_owner(const struct rvp_python_layout *layout, uint64_t address)
+static inline __attribute__((always_inline)) uint16_t read_owner(const struct rvp_python_layout *layout, uint64_t address)
 {
 	uint16_t owner = 0;
 
-	if (layout->frame_owner != RVP_PYTHON_NONE)
-		owner = *(const uint8_t *)(address + layout->frame_owner);
-	if (layout->frame_is_entry != RVP_PYTHON_NONE)
-		owner |= (uint16_t)(*(const uint8_t *)(address + layout->frame_is_entry) << 8);
+	if (layout->frame_is_entry != RVP_PYTHON_NONE) /* 3.11, where the two lie side by side */
+		memcpy(&owner, (const void *)(address + layout->frame_is_entry), sizeof owner);
+	else if (layout->frame_owner != RVP_PYTHON_NONE)
+		owner = (uint16_t)(*(const uint8_t *)(address + layout->frame_owner) << 8);
 	return owner;
 }
 
 /* Where C called: it stands for no code, and the frame that was called says so. */
-static bool is_c_stack(const struct rvp_python_layout *layout, uint16_t owner)
+static inline __attribute__((always_inline)) bool is_c_stack(const struct rvp_python_layout *layout, uint16_t owner)
 {
-	return layout->frame_owner != RVP_PYTHON_NONE && (uint8_t)owner >= OWNER_C_STACK;
+	return layout->frame_owner != RVP_PYTHON_NONE && owner >> 8 >= OWNER_C_STACK;
 }
 
 /* Whether the frame has become one that adds to the path: then its code is known. */
@@ -102,60 +104,92 @@ static bool read_frame(struct chain *chain, uint64_t address, struct rvp_python_
 	frame->at = read_at(layout, address);
 	frame->owner = read_owner(layout, address);
 	frame->is_complete = false;
-	frame->is_entry = layout->frame_owner == RVP_PYTHON_NONE || frame->owner >> 8 ||
+	frame->is_entry = layout->frame_owner == RVP_PYTHON_NONE || (frame->owner & 0xff) ||
 			  is_c_stack(layout, frame->owner);
 	return is_c_stack(layout, frame->owner) ||
 	       (take_code(chain, frame) && take_instruction(chain, frame));
 }
 
-/* Whether a remembered frame that the chain leads to is as it was; *moved: but for its instruction. */
-static inline __attribute__((always_inline)) bool is_same(const struct chain *chain,
-							  const struct rvp_python_frame *frame, bool *moved)
+/* Of frames[0, count), the innermost of which the chain leads to: how many are left when those that are as they were are
+ * passed over, from the innermost outwards. *has_moved: the innermost is passed over, but it has another instruction. */
+static inline __attribute__((always_inline)) uint32_t pass_same_in(const struct rvp_python_layout *layout,
+								   const struct rvp_python_frame *frames,
+								   uint32_t count, bool *has_moved)
 {
-	const struct rvp_python_layout *layout = &chain->python->layout;
-	uint64_t address = frame->address;
+	const struct rvp_python_frame *inner = frames + count - 1, *frame = inner;
 
-	if (*(const uint64_t *)(address + layout->frame_previous) != frame->previous ||
-	    *(const uint64_t *)(address + layout->frame_code) != frame->code.address ||
-	    read_owner(layout, address) != frame->owner)
-		return false;
-	*moved = read_at(layout, address) != frame->at;
-	return is_c_stack(layout, frame->owner) || rvp_python_code_is(chain->python, &frame->code);
+	for (*has_moved = false; frame >= frames; frame--) {
+		uint64_t address = frame->address;
+
+		if ((*(const uint64_t *)(address + layout->frame_previous) ^ frame->previous) |
+		    (*(const uint64_t *)(address + layout->frame_code) ^ frame->code.address) |
+		    (uint64_t)(read_owner(layout, address) ^ frame->owner))
+			break;
+		if (!is_c_stack(layout, frame->owner) && !rvp_python_code_is(layout, &frame->code))
+			break;
+		if (__builtin_expect(read_at(layout, address) != frame->at, 0)) {
+			if (frame != inner)
+				break;
+			*has_moved = true;
+		}
+	}
+	return (uint32_t)(frame + 1 - frames);
+}
+
+static inline __attribute__((always_inline)) uint32_t pass_same(const struct rvp_python_layout *layout,
+								const struct rvp_python_frame *frames,
+								uint32_t count, bool *has_moved)
+{
+	switch (layout->version) {
+	case 0x30b: return pass_same_in(&rvp_python_3_11, frames, count, has_moved);
+	case 0x30c: return pass_same_in(&rvp_python_3_12, frames, count, has_moved);
+	default: return pass_same_in(layout, frames, count, has_moved);
+	}
 }
 
 enum looked { UNREADABLE, SAME, OTHER };
 
-/* Looks at frames[0, base) again, which the chain leads to. OTHER: one has another outer frame. */
-static enum looked look_again(struct chain *chain, uint32_t base)
+/* Takes over what is another in frame `i`: its instruction, or anything. */
+static enum looked renew(struct chain *chain, uint32_t i, bool has_moved)
 {
+	const struct rvp_python_layout *layout = &chain->python->layout;
 	struct rvp_python_memo *memo = chain->memo;
-	uint32_t first = base;
+	struct rvp_python_frame *frame = &memo->frames[i];
+	uint64_t previous = frame->previous;
+	bool is_good;
 
-	for (uint32_t i = base; i--;) {
-		struct rvp_python_frame *frame = &memo->frames[i];
-		uint64_t previous = frame->previous;
-		bool has_moved = false, is_good = true;
+	memo->told = memo->told < i ? memo->told : i;
+	frame->at = read_at(layout, frame->address);
+	if (has_moved)
+		is_good = is_c_stack(layout, frame->owner) || take_instruction(chain, frame);
+	else
+		is_good = read_frame(chain, frame->address, frame);
+	if (is_good && frame->previous == previous)
+		return SAME;
+	rvp_python_memo_forget(memo);
+	return is_good ? OTHER : UNREADABLE;
+}
 
-		if (__builtin_expect(is_same(chain, frame, &has_moved) && !has_moved, 1))
-			continue;
-		first = i;
-		if (has_moved && !is_c_stack(&chain->python->layout, frame->owner)) {
-			frame->at = read_at(&chain->python->layout, frame->address);
-			is_good = take_instruction(chain, frame);
-		} else {
-			is_good = read_frame(chain, frame->address, frame);
-		}
-		memo->told = memo->told < first ? memo->told : first;
-		if (!is_good || frame->previous != previous) {
-			memo->count = memo->top = memo->told = 0;
-			return is_good ? OTHER : UNREADABLE;
-		}
+/* Looks at frames[0, count) again, the innermost of which the chain leads to. OTHER: one has another outer frame. */
+static inline enum looked look_again(struct chain *chain, uint32_t count)
+{
+	enum looked looked = SAME;
+
+	while (count && looked == SAME) {
+		bool has_moved;
+		uint32_t left = pass_same(&chain->python->layout, chain->memo->frames, count, &has_moved);
+
+		if (has_moved)
+			looked = renew(chain, count - 1, true);
+		if (looked == SAME && left)
+			looked = renew(chain, left - 1, false);
+		count = left ? left - 1 : 0;
 	}
-	return SAME;
+	return looked;
 }
 
 /* Follows the chain from `at`: fresh frames, up to one that is remembered if `joins`. False: one could not be read. */
-static bool follow(struct chain *chain, uint64_t at, bool joins, uint32_t *base, uint32_t *fresh_count)
+static __attribute__((noinline)) bool follow(struct chain *chain, uint64_t at, bool joins, uint32_t *base, uint32_t *fresh_count)
 {
 	struct rvp_python_memo *memo = chain->memo;
 	uint32_t count = 0;
@@ -179,12 +213,18 @@ static bool follow(struct chain *chain, uint64_t at, bool joins, uint32_t *base,
 /* Makes the memo's path the one that begins at `at`. */
 static bool remember(struct chain *chain, uint64_t at)
 {
-	uint32_t base, fresh_count;
+	uint32_t base = chain->memo->top, fresh_count = 0;
 	enum looked looked;
 
-	if (!follow(chain, at, true, &base, &fresh_count))
+	if (__builtin_expect(base && chain->memo->frames[base - 1].address == at, 1)) {
+		looked = look_again(chain, base);
+		if (__builtin_expect(looked == SAME, 1))
+			return true;
+	} else if (!follow(chain, at, true, &base, &fresh_count)) {
 		return false;
-	looked = look_again(chain, base);
+	} else {
+		looked = look_again(chain, base);
+	}
 	if (looked == OTHER) {
 		if (!follow(chain, at, false, &base, &fresh_count))
 			return false;
@@ -195,16 +235,18 @@ static bool remember(struct chain *chain, uint64_t at)
 	return true;
 }
 
-/* The address of the innermost frame; false: not to be read. */
+/* The address of the innermost frame, by a state that was read; false: not to be read. */
 static bool first_frame(struct chain *chain, uint64_t thread_state, uint64_t *at)
 {
 	const struct rvp_python_layout *layout = &chain->python->layout;
 
-	if (!rvp_memory_word(&chain->memory, thread_state + layout->thread_frame, at))
-		return false;
+	*at = *(const uint64_t *)(thread_state + layout->thread_frame);
 	if (layout->cframe_frame == RVP_PYTHON_NONE || !*at)
 		return true;
-	return rvp_memory_word(&chain->memory, *at + layout->cframe_frame, at);
+	if (*at & 7 || !rvp_memory_has(&chain->memory, *at, layout->cframe_frame + 8u))
+		return false;
+	*at = *(const uint64_t *)(*at + layout->cframe_frame);
+	return true;
 }
 
 /* Whether the walker can remember what is read; nothing is from before a change. */
@@ -212,7 +254,8 @@ static bool is_current(struct rvp_python_memo *memo, uint64_t key)
 {
 	if (__builtin_expect(memo->key == key, 1))
 		return true;
-	memo->key = memo->count = memo->top = memo->told = 0;
+	memo->key = 0;
+	rvp_python_memo_forget(memo);
 	if (!rvp_path_cache_reset(&memo->numbers) || (!memo->capacity && !rvp_python_memo_grow(memo)))
 		return false;
 	memo->key = key;
@@ -224,7 +267,7 @@ static bool path_from(struct chain *chain, uint64_t at, uint32_t *number)
 {
 	*number = 0;
 	if (!remember(chain, at)) {
-		chain->memo->count = chain->memo->top = chain->memo->told = 0;
+		rvp_python_memo_forget(chain->memo);
 		return false;
 	}
 	*number = rvp_python_memo_number(chain->memo, &tree, chain->thread);
@@ -242,14 +285,16 @@ uint32_t rvp_python_path(struct rvp_thread *thread, struct rvp_python_walker *wa
 	if (!python || !is_current(&walker->memo, epoch << 32 | atomic_load(&python->serial)))
 		return 0;
 	chain.memory = (struct rvp_memory){.pages = walker->pages, .page_count = RVP_PYTHON_PAGES};
-	thread_state = rvp_python_thread_state(python, &chain.memory);
+	thread_state = rvp_python_thread_state(python, &chain.memory, walker->memo.thread_state);
+	walker->memo.thread_state = thread_state;
 	if (!thread_state)
 		return 0;
 	is_good = first_frame(&chain, thread_state, &at);
 	if (is_good && !at)
 		return 0;
 	is_good = is_good && path_from(&chain, at, &number);
-	rvp_python_note(python, is_good);
+	if (__builtin_expect(!is_good || !atomic_load_explicit(&python->is_proven, memory_order_relaxed), 0))
+		rvp_python_note(python, is_good);
 	return is_good ? number : 0;
 }
 

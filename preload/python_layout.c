@@ -1,91 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* python_layout.c: see python_layout.h. To add a version: offsetof on its internal headers, and a run of
  * tests/unit/check_python_frames.py by its interpreter. */
-#include "preload/python_layout.h"
+#include "preload/python_layouts.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#define NONE RVP_PYTHON_NONE
-
-static const struct rvp_python_layout layouts[] = {
-    {.version = 0x309,
-     .runtime_finalizing = 16,
-     .thread_interp = 16,
-     .thread_id = 176,
-     .thread_frame = 24,
-     .cframe_frame = NONE,
-     .frame_previous = 24,
-     .frame_code = 32,
-     .frame_at = 104,
-     .frame_is_entry = NONE,
-     .frame_owner = NONE,
-     .code_name = 112,
-     .code_file = 104,
-     .code_line = 40,
-     .code_lines = 120,
-     .code_first = NONE,
-     .code_adaptive = NONE,
-     .ascii_bytes = 48,
-     .compact_bytes = 72},
-    {.version = 0x30a,
-     .runtime_finalizing = 16,
-     .thread_interp = 16,
-     .thread_id = 176,
-     .thread_frame = 24,
-     .cframe_frame = NONE,
-     .frame_previous = 24,
-     .frame_code = 32,
-     .frame_at = 96,
-     .frame_is_entry = NONE,
-     .frame_owner = NONE,
-     .code_name = 112,
-     .code_file = 104,
-     .code_line = 40,
-     .code_lines = 120,
-     .code_first = NONE,
-     .code_adaptive = NONE,
-     .ascii_bytes = 48,
-     .compact_bytes = 72},
-    {.version = 0x30b,
-     .runtime_finalizing = 24,
-     .thread_interp = 16,
-     .thread_id = 152,
-     .thread_frame = 56,
-     .cframe_frame = 8,
-     .frame_previous = 48,
-     .frame_code = 32,
-     .frame_at = 56,
-     .frame_is_entry = 68,
-     .frame_owner = 69,
-     .code_name = 128,
-     .code_file = 112,
-     .code_line = 72,
-     .code_lines = 136,
-     .code_first = 168,
-     .code_adaptive = 184,
-     .ascii_bytes = 48,
-     .compact_bytes = 72},
-    {.version = 0x30c,
-     .runtime_finalizing = 24,
-     .thread_interp = 16,
-     .thread_id = 136,
-     .thread_frame = 56,
-     .cframe_frame = 0,
-     .frame_previous = 8,
-     .frame_code = 0,
-     .frame_at = 56,
-     .frame_is_entry = NONE,
-     .frame_owner = 70,
-     .code_name = 128,
-     .code_file = 112,
-     .code_line = 68,
-     .code_lines = 136,
-     .code_first = 176,
-     .code_adaptive = 192,
-     .ascii_bytes = 40,
-     .compact_bytes = 56},
-};
+static const struct rvp_python_layout *const layouts[] = {&rvp_python_3_9, &rvp_python_3_10, &rvp_python_3_11,
+							   &rvp_python_3_12};
 
 /* The head of _Py_DebugOffsets in 3.13, as 64-bit words. */
 enum {
@@ -125,11 +47,11 @@ static bool take_debug_offsets(uint64_t version, uint64_t runtime, struct rvp_me
 	    .thread_interp = (uint16_t)word[WORD_THREAD_INTERP],
 	    .thread_id = (uint16_t)word[WORD_THREAD_ID],
 	    .thread_frame = (uint16_t)word[WORD_THREAD_FRAME],
-	    .cframe_frame = NONE,
+	    .cframe_frame = RVP_PYTHON_NONE,
 	    .frame_previous = (uint16_t)word[WORD_FRAME_PREVIOUS],
 	    .frame_code = (uint16_t)word[WORD_FRAME_CODE],
 	    .frame_at = (uint16_t)word[WORD_FRAME_AT],
-	    .frame_is_entry = NONE,
+	    .frame_is_entry = RVP_PYTHON_NONE,
 	    .frame_owner = (uint16_t)word[WORD_FRAME_OWNER],
 	    .code_name = (uint16_t)word[WORD_CODE_QUALNAME],
 	    .code_file = (uint16_t)word[WORD_CODE_FILE],
@@ -146,7 +68,7 @@ static bool take_debug_offsets(uint64_t version, uint64_t runtime, struct rvp_me
 
 static void reach(uint16_t *bytes, uint16_t field)
 {
-	if (field != NONE && field + 8 > *bytes)
+	if (field != RVP_PYTHON_NONE && field + 8 > *bytes)
 		*bytes = (uint16_t)(field + 8);
 }
 
@@ -157,6 +79,9 @@ static void measure(struct rvp_python_layout *layout)
 	reach(&layout->frame_bytes, layout->frame_at);
 	reach(&layout->frame_bytes, layout->frame_is_entry);
 	reach(&layout->frame_bytes, layout->frame_owner);
+	reach(&layout->thread_bytes, layout->thread_interp);
+	reach(&layout->thread_bytes, layout->thread_id);
+	reach(&layout->thread_bytes, layout->thread_frame);
 	reach(&layout->code_bytes, layout->code_name);
 	reach(&layout->code_bytes, layout->code_file);
 	reach(&layout->code_bytes, layout->code_line);
@@ -170,8 +95,8 @@ static bool find(uint64_t version, uint64_t runtime, struct rvp_memory *memory,
 	if (version >> 16 == 0x30d)
 		return take_debug_offsets(version, runtime, memory, layout);
 	for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
-		if (layouts[i].version == version >> 16) {
-			*layout = layouts[i];
+		if (layouts[i]->version == version >> 16) {
+			*layout = *layouts[i];
 			return true;
 		}
 	return false;

@@ -26,7 +26,8 @@ struct rvp_python_layout {
 	uint16_t code_first;                 /* _co_firsttraceable; NONE before 3.11 */
 	uint16_t code_adaptive;              /* the instructions; NONE before 3.11 */
 	uint16_t ascii_bytes, compact_bytes; /* heads of a string of ASCII and of another */
-	uint16_t frame_bytes, code_bytes; /* of a frame and a code object, as far as the fields above reach */
+	/* Of a frame, a code object and a thread's state, as far as the fields above reach. */
+	uint16_t frame_bytes, code_bytes, thread_bytes;
 };
 
 /* Fills `layout` for a version as Py_Version gives it (0x030b02f0). False: there is none. */

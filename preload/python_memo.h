@@ -3,8 +3,9 @@
  *
  *   (Q1) A remembered frame is read only when the interpreter's own chain leads to it: its address is the current
  *        frame's or the `previous` of one that was just read. So no address of a frame that is gone is read.
- *   (Q2) It is the same when its words are: previous, code, instruction, owner; and the code object's type, name, file,
- *        line table and first line, for another object may have come to lie at its address. Each is read each time.
+ *   (Q2) It is the same when its words are: previous, code, instruction, owner; and the code object's name, file, line
+ *        table and first line, for another may have come to lie at its address (that it is a code object at all was seen
+ *        when it was first read, and a frame holds no other kind). Each is read each time.
  *   (Q3) frames[i].previous is frames[i - 1].address, and the outermost's is 0, for all that is remembered, also for what
  *        lies further in than the last path and may come again.
  *   (Q4) What is remembered holds for one key of the caller's (process, interpreter). While it is being changed it is
@@ -21,7 +22,7 @@ struct rvp_python_frame {
 	uint64_t address, previous, at; /* at: the word that tells the instruction */
 	struct rvp_python_code_words code;
 	uint32_t code_number;
-	uint16_t owner; /* both bytes, as they are in the frame: owner, is_entry */
+	uint16_t owner; /* two bytes, as they are in the frame: is_entry, owner */
 	bool is_entry, is_complete;
 	/* Of the path to here: an incomplete frame adds nothing to it. */
 	bool is_entry_next; /* the next complete frame was entered from C */
@@ -32,6 +33,7 @@ struct rvp_python_frame {
 
 struct rvp_python_memo {
 	uint64_t key;
+	uint64_t thread_state; /* that could be read; 0: none */
 	struct rvp_python_frame *frames; /* outermost first */
 	struct rvp_python_frame *fresh;  /* of the walk that goes on, innermost first */
 	uint32_t capacity;
@@ -56,6 +58,11 @@ static inline uint32_t rvp_python_memo_find(const struct rvp_python_memo *memo, 
 		if (memo->frames[i - 1].address == address)
 			return i;
 	return 0;
+}
+
+static inline void rvp_python_memo_forget(struct rvp_python_memo *memo)
+{
+	memo->count = memo->top = memo->told = 0;
 }
 
 /* The first `base` frames stay and `fresh_count` fresh ones are further in. */

@@ -39,8 +39,9 @@ static inline struct rvp_python *rvp_python_current(void)
 	return __builtin_expect(is_ready, 0) ? &rvp_python : NULL;
 }
 
-/* Address of the thread's state; 0: it has none, or the interpreter is being finalized by another thread. */
-uint64_t rvp_python_thread_state(struct rvp_python *python, struct rvp_memory *memory);
+/* Address of the thread's state; 0: it has none, or the interpreter is being finalized by another thread. `known`: one that
+ * this told before to the same thread and memory, or 0. */
+uint64_t rvp_python_thread_state(struct rvp_python *python, struct rvp_memory *memory, uint64_t known);
 
 /* In a child by fork; single-threaded. */
 void rvp_python_runtime_reset(void);

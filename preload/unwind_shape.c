@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { SETS = 64 };
+enum { SETS = 32 };
 
 const uint64_t rvp_window_weights[RVP_WINDOW_MAX] = {
     0xd1a6e55e9b9b1325, 0x566bf9d7c55a45f9, 0xcf0c26ef4243ed53, 0x5d96cf7f265beda9, 0xc1d77cffb7decc0d,
@@ -38,12 +38,17 @@ rvp_shapes_find_further(const struct rvp_shapes *shapes, const struct rvp_memo *
 	uint64_t tag = rvp_shape_tag(caller);
 	const struct rvp_shape *shape = rvp_shapes_set(shapes, tag);
 
-	for (int way = 1; way < RVP_SHAPE_WAYS; way++) {
-		const struct rvp_known_path *path =
-		    shape[way].tag == tag ? rvp_shape_path(shapes, &shape[way], memo, caller, high) : NULL;
+	bool is_first = true;
 
+	for (int way = 0; way < RVP_SHAPE_WAYS; way++) {
+		const struct rvp_known_path *path;
+
+		if (shape[way].tag != tag)
+			continue;
+		path = is_first ? NULL : rvp_shape_path(shapes, &shape[way], memo, caller, high);
 		if (path)
 			return path;
+		is_first = false;
 	}
 	return NULL;
 }

@@ -19,7 +19,7 @@
 #include "preload/path_cache.h"
 #include "preload/unwind_memo.h"
 
-enum { RVP_SHAPE_WAYS = 2, RVP_WINDOW_MAX = 32, RVP_WINDOW_FIRST = 8, RVP_WINDOW_BLOCK = 4 };
+enum { RVP_SHAPE_WAYS = 4, RVP_WINDOW_MAX = 32, RVP_WINDOW_FIRST = 8, RVP_WINDOW_BLOCK = 4 };
 
 struct rvp_shape {
 	uint64_t tag;         /* of the caller's address and stack pointer; 0: free */
@@ -102,7 +102,7 @@ static inline const struct rvp_shape *rvp_shapes_set(const struct rvp_shapes *sh
 	return &shapes->shapes[(tag & shapes->set_mask) * RVP_SHAPE_WAYS];
 }
 
-/* The path of a caller on the thread's own stack, which ends at `high`, by the shapes behind the first of their set;
+/* The path of a caller on the thread's own stack, which ends at `high`, by the further shapes of its tag;
  * NULL: not known. */
 const struct rvp_known_path *rvp_shapes_find_further(const struct rvp_shapes *shapes, const struct rvp_memo *memo,
 						     struct rvp_caller caller, uint64_t high);
@@ -115,12 +115,15 @@ rvp_shapes_find(const struct rvp_shapes *shapes, const struct rvp_memo *memo, st
 	const struct rvp_shape *shape = rvp_shapes_set(shapes, tag);
 	const struct rvp_known_path *path;
 
+	if (__builtin_expect(shape->tag != tag, 0))
+		shape += shape[1].tag == tag ? 1 : shape[2].tag == tag ? 2 : 3;
 	if (__builtin_expect(shape->tag == tag, 1)) {
 		path = rvp_shape_path(shapes, shape, memo, caller, high);
 		if (__builtin_expect(path != NULL, 1))
 			return path;
+		return rvp_shapes_find_further(shapes, memo, caller, high);
 	}
-	return rvp_shapes_find_further(shapes, memo, caller, high);
+	return NULL;
 }
 
 /* Enters the memo's walk, which was from this caller and found the whole path `number`. */
