@@ -19,13 +19,13 @@ ours_and_pass="none again pass default full"
 section="A malloc/free pair: ns, and over no profiler"
 pairs_row() { # threads, depth, paths, columns, rounds
 	case $1 in
-	0) threads=never words="no thread was ever started" ;;
-	1) threads=one words="one started thread" ;;
-	*) threads=$1 words="$1 threads" ;;
+	0) kind=never words="no thread was ever started" ;;
+	1) kind=one words="one started thread" ;;
+	*) kind=$1 words="$1 threads" ;;
 	esac
 	count=$(size 40000 2000)
 	[ "$1" -lt 8 ] || count=$(size 10000 500)
-	row "pairs-$threads-d$2-p$3" "$words, $2 frames, $3 path$([ "$3" = 1 ] || echo s)" added "ns" "$4" "$5" own \
+	row "pairs-$kind-d$2-p$3" "$words, $2 frames, $3 path$([ "$3" = 1 ] || echo s)" added "ns" "$4" "$5" own \
 		"$programs/overhead_pairs" "$1" "$2" "$3" "$count" 5
 }
 if is_whole; then
