@@ -7,11 +7,22 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { BITS_FIRST = 4, BITS_MAX = 10 }; /* sets: 1 KiB at first, 64 KiB at most */
+enum { BITS_FIRST = 6, BITS_MAX = 10 }; /* sets: a page at first, 64 KiB at most */
 
-/* Of all threads' caches beyond their first size. */
-static const uint64_t grown_most = 3 << 20;
+static const uint64_t grown_most = 4 << 20;
 static _Atomic uint64_t grown;
+
+void *rvp_path_memory_grow(uint64_t old_bytes, uint64_t bytes)
+{
+	uint64_t more = bytes - old_bytes;
+	void *memory = NULL;
+
+	if (atomic_fetch_add(&grown, more) + more <= grown_most)
+		memory = rvp_own_map(bytes);
+	if (!memory)
+		atomic_fetch_sub(&grown, more);
+	return memory;
+}
 
 static size_t bytes_of(const struct rvp_path_cache *cache)
 {
@@ -30,17 +41,29 @@ bool rvp_path_cache_reset(struct rvp_path_cache *cache)
 	return cache->paths != NULL;
 }
 
-/* The place for a path, the first of its set; what the set held moves on. */
-static struct rvp_known_path *make_place(struct rvp_path_cache *cache, uint64_t hash)
+/* A handler that jumps away from here leaves no hash beside another's number. */
+static void put(struct rvp_known_path *place, struct rvp_known_path path)
 {
-	struct rvp_known_path *set = &cache->paths[(hash >> cache->shift) * RVP_PATH_CACHE_WAYS];
+	place->hash = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	place->number = path.number;
+	place->depth = path.depth;
+	atomic_signal_fence(memory_order_seq_cst);
+	place->hash = path.hash;
+}
+
+/* Puts a path first in its set; the others move on. */
+static void put_first(struct rvp_path_cache *cache, struct rvp_known_path path)
+{
+	struct rvp_known_path *set = &cache->paths[(path.hash >> cache->shift) * RVP_PATH_CACHE_WAYS];
 	int way = 0;
 
-	while (way < RVP_PATH_CACHE_WAYS - 1 && set[way].hash && set[way].hash != hash)
+	while (way < RVP_PATH_CACHE_WAYS - 1 && set[way].hash && set[way].hash != path.hash)
 		way++;
-	cache->pushed_out += set[way].hash && set[way].hash != hash;
-	memmove(set + 1, set, (size_t)way * sizeof *set);
-	return set;
+	cache->pushed_out += set[way].hash && set[way].hash != path.hash;
+	for (; way; way--)
+		put(&set[way], set[way - 1]);
+	put(set, path);
 }
 
 static void enter_all(struct rvp_path_cache *cache, const struct rvp_path_cache *old)
@@ -49,23 +72,18 @@ static void enter_all(struct rvp_path_cache *cache, const struct rvp_path_cache 
 
 	for (size_t i = count; i--;)
 		if (old->paths[i].hash)
-			*make_place(cache, old->paths[i].hash) = old->paths[i];
+			put_first(cache, old->paths[i]);
 }
 
 static void grow(struct rvp_path_cache *cache)
 {
 	struct rvp_path_cache bigger = {NULL, cache->shift - 1, 0};
-	uint64_t more = bytes_of(&bigger) - bytes_of(cache);
 
 	cache->pushed_out = 0;
-	if (64 - bigger.shift > BITS_MAX)
+	if (64 - bigger.shift <= BITS_MAX)
+		bigger.paths = rvp_path_memory_grow(bytes_of(cache), bytes_of(&bigger));
+	if (!bigger.paths)
 		return;
-	if (atomic_fetch_add(&grown, more) + more <= grown_most)
-		bigger.paths = rvp_own_map(bytes_of(&bigger));
-	if (!bigger.paths) {
-		atomic_fetch_sub(&grown, more);
-		return;
-	}
 	enter_all(&bigger, cache);
 	rvp_own_unmap(cache->paths, bytes_of(cache));
 	bigger.pushed_out = 0;
@@ -74,7 +92,7 @@ static void grow(struct rvp_path_cache *cache)
 
 void rvp_path_cache_enter(struct rvp_path_cache *cache, uint64_t hash, uint32_t number, uint32_t depth)
 {
-	*make_place(cache, hash) = (struct rvp_known_path){hash, number, depth};
+	put_first(cache, (struct rvp_known_path){hash, number, depth});
 	if (cache->pushed_out > bytes_of(cache) / sizeof *cache->paths / 2)
 		grow(cache);
 }

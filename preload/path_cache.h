@@ -36,6 +36,9 @@ rvp_path_cache_find(const struct rvp_path_cache *cache, uint64_t hash)
 
 void rvp_path_cache_enter(struct rvp_path_cache *cache, uint64_t hash, uint32_t number, uint32_t depth);
 
+/* Memory in place of `old_bytes` of what a thread remembers; NULL: there is none, or all threads together have enough. */
+void *rvp_path_memory_grow(uint64_t old_bytes, uint64_t bytes);
+
 /* Empty; false: no memory. */
 bool rvp_path_cache_reset(struct rvp_path_cache *cache);
 

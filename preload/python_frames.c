@@ -156,18 +156,23 @@ static enum looked renew(struct chain *chain, uint32_t i, bool has_moved)
 	struct rvp_python_memo *memo = chain->memo;
 	struct rvp_python_frame *frame = &memo->frames[i];
 	uint64_t previous = frame->previous;
+	uint32_t count = memo->count, top = memo->top, told = memo->told < i ? memo->told : i;
 	bool is_good;
 
-	memo->told = memo->told < i ? memo->told : i;
+	rvp_python_memo_forget(memo);
+	atomic_signal_fence(memory_order_seq_cst);
 	frame->at = read_at(layout, frame->address);
 	if (has_moved)
 		is_good = is_c_stack(layout, frame->owner) || take_instruction(chain, frame);
 	else
 		is_good = read_frame(chain, frame->address, frame);
-	if (is_good && frame->previous == previous)
-		return SAME;
-	rvp_python_memo_forget(memo);
-	return is_good ? OTHER : UNREADABLE;
+	if (!is_good || frame->previous != previous)
+		return is_good ? OTHER : UNREADABLE;
+	atomic_signal_fence(memory_order_seq_cst);
+	memo->told = told;
+	memo->top = top;
+	memo->count = count;
+	return SAME;
 }
 
 /* Looks at frames[0, count) again, the innermost of which the chain leads to. OTHER: one has another outer frame. */

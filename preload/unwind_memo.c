@@ -31,8 +31,9 @@ static bool grow(struct rvp_memo *memo)
 	uint32_t capacity = memo->capacity ? 4 * memo->capacity : RVP_MEMO_FRAMES_FIRST;
 	struct rvp_memo old = *memo;
 
-	if (capacity > RVP_FRAMES_MAX)
+	if (old.capacity == RVP_FRAMES_MAX)
 		return false;
+	capacity = capacity < RVP_FRAMES_MAX ? capacity : RVP_FRAMES_MAX;
 	memo->frames = rvp_own_map(bytes_for(capacity));
 	if (!memo->frames) {
 		*memo = old;
@@ -199,7 +200,7 @@ static uint32_t write_steps(struct rvp_memo *memo, const struct found *found, ui
 		next = state_of(step->sp, step->bp, step->frame);
 		joinable += is_joinable;
 	}
-	memo->changed_words = writer.words - (outer ? outer->word_count : 0);
+	memo->changed_words = outer ? writer.words - outer->word_count : 0;
 	return joinable;
 }
 

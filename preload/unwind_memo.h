@@ -24,7 +24,7 @@
 #include "preload/unwind.h"
 #include "preload/unwind_rule.h"
 
-enum { RVP_MEMO_FRAMES_FIRST = 64, RVP_MEMO_WORDS_A_FRAME = 3 };
+enum { RVP_MEMO_FRAMES_FIRST = 28, RVP_MEMO_WORDS_A_FRAME = 3 }; /* 28: a page in all */
 
 struct rvp_memo_frame {
 	uint64_t sp, bp;     /* when the frame's own call returns */
@@ -54,7 +54,7 @@ struct rvp_memo {
 	uint32_t capacity;       /* frames and steps that there is room for */
 	uint32_t frame_count;    /* that can be joined */
 	uint32_t word_count;     /* that the walk from the innermost of these reads */
-	uint32_t changed_words;  /* of the last walk: those of its new frames */
+	uint32_t changed_words;  /* of the last walk: those of its new frames; 0: all are */
 	uint32_t depth;          /* of the last walk: its frames */
 };
 

@@ -4,9 +4,11 @@
 
 #include "preload/own.h"
 
+#include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 
-enum { SETS = 32 };
+enum { SETS_FIRST = 8, SETS_MOST = 128 }; /* a page at first, 48 KiB at most */
 
 const uint64_t rvp_window_weights[RVP_WINDOW_MAX] = {
     0xd1a6e55e9b9b1325, 0x566bf9d7c55a45f9, 0xcf0c26ef4243ed53, 0x5d96cf7f265beda9, 0xc1d77cffb7decc0d,
@@ -18,24 +20,26 @@ const uint64_t rvp_window_weights[RVP_WINDOW_MAX] = {
     0xbf416c30f1f0742b, 0x422acab59248b975,
 };
 
-bool rvp_shapes_reset(struct rvp_shapes *shapes)
+static size_t bytes_of(uint32_t sets)
 {
-	size_t bytes = SETS * RVP_SHAPE_WAYS * sizeof *shapes->shapes;
+	return sets * RVP_SHAPE_WAYS * sizeof(struct rvp_shape);
+}
 
-	if (shapes->shapes) {
-		memset(shapes->shapes, 0, bytes);
-	} else {
-		shapes->shapes = rvp_own_map(bytes);
-		shapes->set_mask = SETS - 1;
+bool rvp_shapes_start(struct rvp_shapes *shapes, uint64_t key)
+{
+	shapes->key = key;
+	if (!shapes->shapes) {
+		shapes->shapes = rvp_own_map(bytes_of(SETS_FIRST));
+		shapes->set_mask = SETS_FIRST - 1;
 	}
-	return shapes->shapes && rvp_path_cache_reset(&shapes->paths);
+	return shapes->shapes && (shapes->paths.paths || rvp_path_cache_reset(&shapes->paths));
 }
 
 __attribute__((noinline)) const struct rvp_known_path *
 rvp_shapes_find_further(const struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller,
 			uint64_t high)
 {
-	uint64_t tag = rvp_shape_tag(caller);
+	uint64_t tag = rvp_shape_tag(shapes, caller);
 	const struct rvp_shape *shape = rvp_shapes_set(shapes, tag);
 
 	bool is_first = true;
@@ -89,17 +93,60 @@ static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rv
 	return count > 0;
 }
 
+/* A handler that jumps away from here leaves no half-written shape. */
+static void put(struct rvp_shape *place, const struct rvp_shape *shape)
+{
+	place->tag = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	memcpy(&place->salt, &shape->salt, sizeof *place - offsetof(struct rvp_shape, salt));
+	atomic_signal_fence(memory_order_seq_cst);
+	place->tag = shape->tag;
+}
+
+/* Puts a shape first in its set; the others move on, and the last goes. */
+static void put_first(struct rvp_shapes *shapes, const struct rvp_shape *shape)
+{
+	struct rvp_shape *set = (struct rvp_shape *)rvp_shapes_set(shapes, shape->tag);
+	int way = 0;
+
+	while (way < RVP_SHAPE_WAYS - 1 && set[way].tag && set[way].salt != shape->salt)
+		way++;
+	shapes->pushed_out += set[way].tag && set[way].salt != shape->salt;
+	for (; way; way--)
+		put(&set[way], &set[way - 1]);
+	put(set, shape);
+}
+
+static void grow(struct rvp_shapes *shapes)
+{
+	struct rvp_shapes old = *shapes;
+	uint32_t sets = 2 * (old.set_mask + 1);
+	struct rvp_shape *bigger =
+	    sets <= SETS_MOST ? rvp_path_memory_grow(bytes_of(sets / 2), bytes_of(sets)) : NULL;
+
+	shapes->pushed_out = 0;
+	if (!bigger)
+		return;
+	shapes->shapes = bigger;
+	shapes->set_mask = sets - 1;
+	for (uint32_t i = sets / 2 * RVP_SHAPE_WAYS; i--;)
+		if (old.shapes[i].tag)
+			put_first(shapes, &old.shapes[i]);
+	shapes->pushed_out = 0;
+	rvp_own_unmap(old.shapes, bytes_of(sets / 2));
+}
+
 void rvp_shapes_enter(struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller,
 		      uint32_t number)
 {
-	struct rvp_shape shape = {.tag = rvp_shape_tag(caller)},
-			 *set = (struct rvp_shape *)rvp_shapes_set(shapes, shape.tag);
+	struct rvp_shape shape = {.tag = rvp_shape_tag(shapes, caller)};
+	const struct rvp_shape *set = rvp_shapes_set(shapes, shape.tag);
 
 	if (!make(&shape, memo, caller, wanted_window(set, shape.tag, memo->changed_words)))
 		return;
-	if (set[0].salt != shape.salt) {
-		memmove(set + 1, set, (RVP_SHAPE_WAYS - 1) * sizeof *set);
-		set[0] = shape;
-	}
+	if (set->salt != shape.salt)
+		put_first(shapes, &shape);
 	rvp_path_cache_enter(&shapes->paths, rvp_shape_hash(&shape, memo, caller), number, memo->depth);
+	if (shapes->pushed_out > (shapes->set_mask + 1) * RVP_SHAPE_WAYS)
+		grow(shapes);
 }

@@ -11,7 +11,7 @@
  *        what a walk would find, but for two lists of one 64-bit hash (of a million remembered, below 1e-6).
  *   (S2) The outer words are compared with the memo's one by one, the window's are hashed: each is read at each use.
  *   (S3) Every place lies on the thread's own stack between the present stack pointer and its end.
- *   (S4) As (N4): what is remembered holds for one `key`.
+ *   (S4) What is remembered holds for one key, as (N4): it is in every hash, so what is of another key is never found.
  */
 #ifndef RVP_UNWIND_SHAPE_H
 #define RVP_UNWIND_SHAPE_H
@@ -32,16 +32,18 @@ struct rvp_shape {
 };
 
 struct rvp_shapes {
+	uint64_t key;
 	struct rvp_shape *shapes; /* sets of RVP_SHAPE_WAYS */
 	uint32_t set_mask;
+	uint32_t pushed_out; /* since there are as many sets as there are */
 	struct rvp_path_cache paths;
 };
 
 extern const uint64_t rvp_window_weights[RVP_WINDOW_MAX];
 
-static inline uint64_t rvp_shape_tag(struct rvp_caller caller)
+static inline uint64_t rvp_shape_tag(const struct rvp_shapes *shapes, struct rvp_caller caller)
 {
-	uint64_t tag = caller.pc * 0x9e3779b97f4a7c15 + caller.sp * 0xc2b2ae3d27d4eb4f;
+	uint64_t tag = caller.pc * 0x9e3779b97f4a7c15 + caller.sp * 0xc2b2ae3d27d4eb4f + shapes->key;
 
 	return tag ^ tag >> 32;
 }
@@ -111,7 +113,7 @@ const struct rvp_known_path *rvp_shapes_find_further(const struct rvp_shapes *sh
 static inline __attribute__((always_inline)) const struct rvp_known_path *
 rvp_shapes_find(const struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller, uint64_t high)
 {
-	uint64_t tag = rvp_shape_tag(caller);
+	uint64_t tag = rvp_shape_tag(shapes, caller);
 	const struct rvp_shape *shape = rvp_shapes_set(shapes, tag);
 	const struct rvp_known_path *path;
 
@@ -130,7 +132,7 @@ rvp_shapes_find(const struct rvp_shapes *shapes, const struct rvp_memo *memo, st
 void rvp_shapes_enter(struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller,
 		      uint32_t number);
 
-/* Nothing is remembered; false: no memory. */
-bool rvp_shapes_reset(struct rvp_shapes *shapes);
+/* From here on for another key; false: no memory. */
+bool rvp_shapes_start(struct rvp_shapes *shapes, uint64_t key);
 
 #endif

@@ -116,12 +116,13 @@ static __attribute__((noinline)) uint32_t walk_whole(struct rvp_thread *thread, 
 static bool is_current(struct walker *walker, uint32_t generation)
 {
 	uint32_t now = (uint32_t)atomic_load_explicit(&epoch, memory_order_relaxed), era = rvp_modules_era();
+	uint64_t key = rvp_path_below((uint64_t)now << 32 | era, (uint64_t)generation << 32 | walker->tid);
 
 	if (walker->generation == generation && walker->epoch == now && walker->era == era)
 		return true;
 	walker->generation = 0;
 	rvp_memo_forget(&walker->memo);
-	if (!rvp_shapes_reset(&walker->shapes))
+	if (!rvp_shapes_start(&walker->shapes, rvp_path_below(key, walker->stack_high)))
 		return false;
 	walker->epoch = now;
 	walker->era = era;
