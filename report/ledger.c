@@ -10,7 +10,13 @@
 #include <string.h>
 
 static const uint64_t same_moment_ns = 50000000;
-enum { STALE_PARTS = 100, STALE_LEAST_BYTES = 1 << 20, FIRST_MOVED_BYTES = 2 << 20 };
+enum {
+	STALE_PARTS = 100,
+	STALE_LEAST_BYTES = 1 << 20,
+	FIRST_MOVED_BYTES = 2 << 20,
+	KEPT_LEAST_BYTES = 16 << 20,
+	KEPT_PARTS = 10
+};
 
 static void forget_sums(struct rvp_ledger_entry *entry)
 {
@@ -184,6 +190,37 @@ static void take_peak_of_looks(struct rvp_ledger *ledger, uint64_t ns, const str
 		take_peak(ledger, &entry, state->run->process_count);
 }
 
+bool rvp_ledger_keeps_much(const struct rvp_ledger_sums *sums)
+{
+	uint64_t bytes = sums ? sums->parts[RVP_PART_FREE].resident_bytes : 0;
+
+	return bytes >= KEPT_LEAST_BYTES || (bytes && bytes >= sums->rss_bytes / KEPT_PARTS);
+}
+
+/* Of this look, which is the last so far. */
+static void find_pins(struct rvp_ledger *ledger, uint32_t process, const struct rvp_state *state)
+{
+	const struct rvp_look *look = &ledger->looks[process];
+
+	ledger->end_pin_count = 0;
+	ledger->end_has_trimmable = false;
+	if (!rvp_ledger_keeps_much(look->sums))
+		return;
+	ledger->end_pin_count = rvp_pins_find(ledger->end_pins, look, process, &ledger->ranges, state);
+	ledger->end_has_trimmable =
+	    rvp_trimmable_bytes(&ledger->end_trimmable_bytes, look, process, &ledger->ranges, state);
+}
+
+static void take_looked_peak(struct rvp_ledger *ledger, const struct rvp_ledger_entry *entry,
+			     const struct rvp_state *state)
+{
+	take_peak(ledger, entry, state->run->process_count);
+	memcpy(ledger->peak_pins, ledger->end_pins, sizeof ledger->peak_pins);
+	ledger->peak_pin_count = ledger->end_pin_count;
+	ledger->peak_trimmable_bytes = ledger->end_trimmable_bytes;
+	ledger->peak_has_trimmable = ledger->end_has_trimmable;
+}
+
 /* A whole look: it may be the peak's. */
 static void close_look(struct rvp_ledger *ledger, const struct rvp_state *state)
 {
@@ -198,12 +235,13 @@ static void close_look(struct rvp_ledger *ledger, const struct rvp_state *state)
 		ledger->no_memory = true;
 		return;
 	}
+	find_pins(ledger, process, state);
 	fill_peak(ledger, process, state);
 	take(ledger, &entry, state);
 	take_sums(ledger, &entry, look->sums_ns, state, ledger->now_missing);
 	entry.ns = look->sums_ns;
 	if (entry.sums && is_better(&ledger->peak, entry.rss_bytes, rank_of(&entry)))
-		take_peak(ledger, &entry, state->run->process_count);
+		take_looked_peak(ledger, &entry, state);
 	else
 		forget_sums(&entry);
 }
@@ -285,7 +323,8 @@ static void see_peak(struct rvp_ledger *ledger, const struct rvp_event *event, c
 	if (!is_same && !is_better(peak, state->resident.rss_bytes, is_region ? 2 : 1))
 		return;
 	take(ledger, peak, state);
-	ledger->peak_missing_count = 0;
+	ledger->peak_missing_count = ledger->peak_pin_count = 0;
+	ledger->peak_has_trimmable = false;
 	if (state->run->process_count > 1 && !is_region && !ledger->no_memory)
 		take_peak_of_looks(ledger, event->moment->ns, state);
 }

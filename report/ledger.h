@@ -11,6 +11,7 @@
 #define RVP_REPORT_LEDGER_H
 
 #include "report/ledger_look.h"
+#include "report/ledger_pins.h"
 #include "report/ledger_pss.h"
 
 struct rvp_ledger_entry {
@@ -41,6 +42,11 @@ struct rvp_ledger {
 	struct rvp_record_CGROUP cgroup,
 	    cgroup_peak; /* the last, and the one with the highest current_bytes */
 	bool has_cgroup;
+	/* Where the allocator kept much: what keeps it from going back. */
+	struct rvp_pin peak_pins[RVP_PINS_MAX], end_pins[RVP_PINS_MAX];
+	size_t peak_pin_count, end_pin_count;
+	uint64_t peak_trimmable_bytes, end_trimmable_bytes; /* rvp_trimmable_bytes */
+	bool peak_has_trimmable, end_has_trimmable;
 	struct rvp_pss_round pss; /* of the tree, where it was read and RSS was highest */
 	/* While the pass goes on. */
 	struct rvp_ledger_ranges ranges;
@@ -61,6 +67,9 @@ void rvp_ledger_close(struct rvp_ledger *ledger);
 /* Whether the parts of an entry were looked at in the same moment as its whole, so that the rest means
  * something. */
 bool rvp_ledger_closes(const struct rvp_ledger_entry *entry);
+
+/* Whether the allocator kept so much freed memory that it is worth a word: less is what any keeps. */
+bool rvp_ledger_keeps_much(const struct rvp_ledger_sums *sums);
 
 /* RSS less all rows. */
 int64_t rvp_ledger_entry_unexplained(const struct rvp_ledger_entry *entry);

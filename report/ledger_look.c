@@ -282,11 +282,9 @@ static void take_apart(struct walk *walk, const struct rvp_look_run *run)
 	}
 }
 
-/* Whether the allocator gave out blocks in the region that run `number` begins; `behind` gets the next
- * region's first. */
-static bool has_blocks(const struct walk *walk, size_t number, size_t *behind)
+bool rvp_look_has_blocks(const struct rvp_look *look, size_t number, uint32_t process,
+			 const struct rvp_ledger_ranges *ranges, size_t *behind)
 {
-	const struct rvp_look *look = walk->look;
 	uint64_t region = look->runs[number].region;
 	bool found = look->runs[number].kind == RVP_RANGE_HEAP;
 
@@ -295,9 +293,9 @@ static bool has_blocks(const struct walk *walk, size_t number, size_t *behind)
 		const struct rvp_look_run *run = &look->runs[*behind];
 
 		for (uint64_t at = run->address; !found && at < run->address + run->bytes; at += STEP_BYTES)
-			found = rvp_ledger_has_blocks(walk->ranges, walk->process, at);
+			found = rvp_ledger_has_blocks(ranges, process, at);
 		found = found ||
-			rvp_ledger_has_blocks(walk->ranges, walk->process, run->address + run->bytes - 1);
+			rvp_ledger_has_blocks(ranges, process, run->address + run->bytes - 1);
 	}
 	return found;
 }
@@ -315,7 +313,7 @@ static void take_apart_all(struct walk *walk)
 	size_t behind;
 
 	for (size_t i = 0; i < walk->look->run_count; i = behind) {
-		walk->is_allocators = has_blocks(walk, i, &behind);
+		walk->is_allocators = rvp_look_has_blocks(walk->look, i, walk->process, walk->ranges, &behind);
 		walk->is_behind_code = is_behind_code(walk->look, walk->look->runs[i].region);
 		for (size_t k = i; k < behind; k++)
 			take_apart(walk, &walk->look->runs[k]);

@@ -43,6 +43,11 @@ bool rvp_look_take(struct rvp_look *look, const struct rvp_event *event, const s
 bool rvp_look_close(struct rvp_look *look, uint32_t process, const struct rvp_ledger_ranges *ranges,
 		    const struct rvp_state *state);
 
+/* Whether the allocator gave out blocks in the region that run `number` begins; `behind` gets the next
+ * region's first run. */
+bool rvp_look_has_blocks(const struct rvp_look *look, size_t number, uint32_t process,
+			 const struct rvp_ledger_ranges *ranges, size_t *behind);
+
 void rvp_look_free(struct rvp_look *look);
 
 #endif

@@ -3,12 +3,13 @@
 #include "report/text_ledger.h"
 
 #include "report/ledger_cgroup.h"
+#include "report/site_name.h"
 #include "report/text_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 22, LISTED_FILES = 8, UNTOUCHED_LEAST = 1 << 20, KEPT_LEAST = 16 << 20 };
+enum { NAME_COLUMNS = 22, LISTED_FILES = 8, UNTOUCHED_LEAST = 1 << 20 };
 
 struct table {
 	const struct rvp_view *view;
@@ -233,21 +234,54 @@ void rvp_text_ledger(const struct rvp_view *view, const struct rvp_ledger *ledge
 	print_cgroup(view, ledger);
 }
 
-static void print_kept(const struct rvp_view *view, const char *at, const struct rvp_ledger_entry *entry)
+/* Who holds what was given back below him. */
+static void print_pins(const struct rvp_view *view, const struct rvp_pin *pins, size_t count)
+{
+	char below[RVP_NUMBER_TEXT_BYTES], bytes[RVP_NUMBER_TEXT_BYTES], above[RVP_NUMBER_TEXT_BYTES],
+	    place[160];
+	const struct rvp_purposes *purposes =
+	    view->attribution ? rvp_attribution_purposes(view->attribution) : NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		struct rvp_site site = {.process = pins[i].process,
+					.stack = pins[i].stack,
+					.python = pins[i].python,
+					.first_ns = pins[i].birth_ns,
+					.last_ns = pins[i].birth_ns};
+
+		rvp_site_name(view->run, &site, place, sizeof place);
+		fprintf(view->out, "  %s of it lie below a live block of %s (%s) from %s,\n",
+			rvp_text_bytes(pins[i].below_bytes, below), rvp_text_bytes(pins[i].bytes, bytes),
+			purposes ? rvp_purpose_name(purposes, pins[i].purpose) : "unknown", place);
+		fprintf(view->out, "  which keeps free from giving it back%s; %s above it\n",
+			pins[i].is_sampled_mode ? ", or a smaller one that was not recorded" : "",
+			rvp_text_bytes(pins[i].above_bytes, above));
+	}
+}
+
+static void print_kept(const struct rvp_view *view, const char *at, const struct rvp_ledger_entry *entry,
+		       const struct rvp_pin *pins, size_t pin_count, const uint64_t *trimmable_bytes)
 {
 	char kept[RVP_NUMBER_TEXT_BYTES], share[RVP_NUMBER_TEXT_BYTES];
-	uint64_t bytes = entry->sums ? entry->sums->parts[RVP_PART_FREE].resident_bytes : 0;
+	uint64_t bytes;
 
-	/* Less is what any allocator keeps. */
-	if (bytes < KEPT_LEAST && (!bytes || bytes < entry->rss_bytes / 10))
+	if (!rvp_ledger_keeps_much(entry->sums))
 		return;
+	bytes = entry->sums->parts[RVP_PART_FREE].resident_bytes;
 	fprintf(view->out, "  %s the allocator kept %s (%s of RSS) that was given back to it: derived;\n", at,
 		rvp_text_bytes(bytes, kept), rvp_text_share(bytes, entry->rss_bytes, share));
-	fputs("  of glibc's, malloc_trim(0) gives back what fills whole pages\n", view->out);
+	if (trimmable_bytes)
+		fprintf(view->out, "  of glibc's, malloc_trim(0) gives back at most %s: what fills whole pages\n",
+			rvp_text_bytes(*trimmable_bytes, kept));
+	else
+		fputs("  of glibc's, malloc_trim(0) gives back what fills whole pages\n", view->out);
+	print_pins(view, pins, pin_count);
 }
 
 void rvp_text_allocator(const struct rvp_view *view, const struct rvp_ledger *ledger)
 {
-	print_kept(view, "At the peak", &ledger->peak);
-	print_kept(view, "At the end", &ledger->end);
+	print_kept(view, "At the peak", &ledger->peak, ledger->peak_pins, ledger->peak_pin_count,
+		   ledger->peak_has_trimmable ? &ledger->peak_trimmable_bytes : NULL);
+	print_kept(view, "At the end", &ledger->end, ledger->end_pins, ledger->end_pin_count,
+		   ledger->end_has_trimmable ? &ledger->end_trimmable_bytes : NULL);
 }

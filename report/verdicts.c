@@ -3,7 +3,7 @@
 #include "report/verdicts.h"
 
 #include "report/category_totals.h"
-#include "report/symbols_stack.h"
+#include "report/site_name.h"
 #include "report/text_numbers.h"
 #include "report/text_report.h"
 
@@ -134,23 +134,6 @@ static bool grows(const struct maker *maker, const struct rvp_site *site, const 
 	return line.slope > 0 && line.fit >= straight;
 }
 
-static void name_site(const struct maker *maker, const struct rvp_site *site, char *text, size_t text_bytes)
-{
-	struct rvp_symbols *symbols = rvp_symbols_open(NULL);
-	struct rvp_stacks *stacks = symbols ? rvp_stacks_open(symbols, maker->run) : NULL;
-	struct rvp_frame_list stack = {0};
-	const struct rvp_frame *frame;
-
-	if (stacks)
-		stack = rvp_stacks_of(stacks, site);
-	snprintf(text, text_bytes, "a call stack that was not recorded");
-	if (rvp_text_shown_frames(&stack, &frame, 1))
-		snprintf(text, text_bytes, frame->line ? "%.100s, line %u" : "%.100s", frame->function,
-			 frame->line);
-	rvp_stacks_close(stacks);
-	rvp_symbols_close(symbols);
-}
-
 static void say_growth(const struct maker *maker, const struct growth *growth, bool of_cache)
 {
 	const char *purpose =
@@ -170,7 +153,7 @@ static void say_growth(const struct maker *maker, const struct growth *growth, b
 		    a, mark, b, steps);
 		return;
 	}
-	name_site(maker, growth->site, place, sizeof place);
+	rvp_site_name(maker->run, growth->site, place, sizeof place);
 	say(maker->verdicts, "growth", growth->bytes,
 	    "live memory grows by %s%s a step, %s in %u steps, at %s (%s)", a, mark, b, steps, place,
 	    purpose);
@@ -256,13 +239,15 @@ static void judge_allocator(const struct maker *maker, const struct rvp_ledger *
 	const struct rvp_ledger_entry *peak = ledger ? &ledger->peak : NULL;
 	uint64_t kept =
 	    peak && peak->is_set && peak->sums ? peak->sums->parts[RVP_PART_FREE].resident_bytes : 0;
+	const struct rvp_pin *pin = ledger && ledger->peak_pin_count ? &ledger->peak_pins[0] : NULL;
 	char a[RVP_NUMBER_TEXT_BYTES], b[RVP_NUMBER_TEXT_BYTES];
 
 	if (kept < LEAST_KEPT_BYTES || kept < peak->rss_bytes / 100 * KEPT_PERCENT)
 		return;
 	say(maker->verdicts, "allocator", kept,
-	    "the allocator kept %s of freed memory when RSS was highest (%s): see rvprof report --ledger",
-	    rvp_text_bytes(kept, a), rvp_text_bytes(peak->rss_bytes, b));
+	    "the allocator kept %s of freed memory when RSS was highest (%s)%s: see rvprof report --ledger",
+	    rvp_text_bytes(kept, a), rvp_text_bytes(peak->rss_bytes, b),
+	    pin && pin->below_bytes >= kept / 2 ? ", most of it below one live block" : "");
 }
 
 static void judge_loss(const struct maker *maker)

@@ -2,6 +2,8 @@
 /* write_ledger.c: see write_ledger.h. */
 #include "report/write_ledger.h"
 
+#include "report/site_name.h"
+
 #include <string.h>
 
 struct writer {
@@ -117,6 +119,36 @@ static void write_pss(struct writer *writer)
 	rvp_json_close(json, '}');
 }
 
+static void write_pins(struct writer *writer, const struct rvp_pin *pins, size_t count)
+{
+	struct rvp_json *json = writer->json;
+	char place[160];
+
+	if (!count)
+		return;
+	rvp_json_open(json, "pins", '[');
+	for (size_t i = 0; i < count; i++) {
+		struct rvp_site site = {.process = pins[i].process,
+					.stack = pins[i].stack,
+					.python = pins[i].python,
+					.first_ns = pins[i].birth_ns,
+					.last_ns = pins[i].birth_ns};
+
+		rvp_site_name(writer->run, &site, place, sizeof place);
+		rvp_json_open(json, NULL, '{');
+		rvp_json_number(json, "pid", writer->run->processes[pins[i].process].pid);
+		rvp_json_number(json, "bytes", pins[i].bytes);
+		rvp_json_number(json, "below_bytes", pins[i].below_bytes);
+		rvp_json_number(json, "above_bytes", pins[i].above_bytes);
+		rvp_json_string(json, "name",
+				writer->purposes ? rvp_purpose_name(writer->purposes, pins[i].purpose)
+						 : "unknown");
+		rvp_json_string(json, "place", place);
+		rvp_json_close(json, '}');
+	}
+	rvp_json_close(json, ']');
+}
+
 static void write_entry(struct writer *writer, const char *at, const struct rvp_ledger_entry *entry)
 {
 	struct rvp_json *json = writer->json;
@@ -143,6 +175,14 @@ static void write_entry(struct writer *writer, const char *at, const struct rvp_
 	rvp_json_close(json, ']');
 	if (rvp_ledger_closes(entry))
 		rvp_json_signed(json, "unexplained_bytes", rvp_ledger_entry_unexplained(entry));
+	if (entry == &writer->ledger->peak && writer->ledger->peak_has_trimmable)
+		rvp_json_number(json, "trimmable_bytes", writer->ledger->peak_trimmable_bytes);
+	if (entry == &writer->ledger->end && writer->ledger->end_has_trimmable)
+		rvp_json_number(json, "trimmable_bytes", writer->ledger->end_trimmable_bytes);
+	if (entry == &writer->ledger->peak)
+		write_pins(writer, writer->ledger->peak_pins, writer->ledger->peak_pin_count);
+	else if (entry == &writer->ledger->end)
+		write_pins(writer, writer->ledger->end_pins, writer->ledger->end_pin_count);
 	rvp_json_close(json, '}');
 }
 

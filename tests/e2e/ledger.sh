@@ -47,6 +47,24 @@ holds shared.run '.host.shared | ([.processes[].pss_bytes] | add) == .pss_bytes 
 holds shared.run "$closing_ledger"
 "$E2E_TOOL" report --ledger shared.run | grep -q 'Its 4 processes, shared pages counted once' || fail "nothing is said of PSS"
 
+# What a trim would give back, and what pins the rest: glibc itself says it, without us.
+./heap trim >trim.out || fail "heap trim: status $?"
+trimmed=$(said trim.out trimmed_bytes) ours=$(jq '.host.ledger[] | select(.at == "end") | .trimmable_bytes' heap.full/summary.json)
+echo "malloc_trim gives $trimmed bytes back, the ledger says $ours"
+# It is the most: freed chunks in a thread's cache (7 of each small size) do not join their neighbours.
+[ $((ours - trimmed)) -le $((trimmed / 20)) ] && [ $((trimmed - ours)) -le $((trimmed / 100)) ] ||
+	fail "malloc_trim gives $trimmed bytes back, the ledger says $ours"
+holds heap.sampled '[.host.ledger[] | has("trimmable_bytes")] | any | not'
+gcc -O1 -g "$here/ledger_pin.c" -o pin || fail "gcc"
+./pin >pin.out || fail "pin: status $?"
+pinned=$(said pin.out pinned_bytes)
+under full pin.full ./pin stay >/dev/null 2>pin.err || fail "pin stay: status $?"
+quiet_stderr pin.err
+holds pin.full "[.host.ledger[] | select(.at == \"end\") | .pins[] | .bytes == 2000 and (.place | test(\"make_the_pin\"))
+	and (.below_bytes - $pinned | fabs) < $pinned / 50] == [true]"
+"$E2E_TOOL" report --ledger pin.full | grep -q 'lie below a live block of .* from make_the_pin' || fail "nothing is said of the pin"
+holds pin.full '[.verdicts[] | select(.id == "allocator") | .text | test("below one live block")] == [true]'
+
 # A peak that is over at once: what held it is known all the same, since nobody gives so much back unseen.
 gcc -O1 "$here/ledger_spike.c" -o spike || fail "gcc"
 for how in free unmap move; do

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger_heap.c: fills several arenas with blocks of many sizes, writes all of them, gives three of four back, and
- * says what malloc_info then says: the sum of what its arenas hold free. Two large blocks are hardly touched. */
+ * says what malloc_info then says: the sum of what its arenas hold free. Two large blocks are hardly touched.
+ * ledger_heap trim: and what malloc_trim gives back. */
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <pthread.h>
@@ -56,7 +57,18 @@ static size_t free_bytes(void)
 	return sum;
 }
 
-int main(void)
+static long resident_bytes(void)
+{
+	long all = 0, resident = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	if (!file || fscanf(file, "%ld %ld", &all, &resident) != 2)
+		exit(2);
+	fclose(file);
+	return resident * 4096;
+}
+
+int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
 	char *reserved = mmap(NULL, RESERVED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -72,6 +84,12 @@ int main(void)
 	pthread_barrier_wait(&filled);
 	printf("free_bytes=%zu\n", free_bytes());
 	printf("touched_bytes=%d\nreserved_bytes=%d\n", 2 * TOUCHED, 2 * RESERVED);
+	if (argc > 1 && !strcmp(argv[1], "trim")) {
+		long before = resident_bytes();
+
+		malloc_trim(0);
+		printf("trimmed_bytes=%ld\n", before - resident_bytes());
+	}
 	fflush(stdout);
 	_exit(0);
 }
