@@ -90,14 +90,16 @@ static int active(void)
 	return atomic_load(&rvp_process.state) == RVP_READY;
 }
 
-/* `is_shared`: other threads' records may have to do with it, so it must not overtake them. What concerns this thread alone
- * (scopes, operators, steps) is put in order by its place in the thread's stream. */
+/* `is_shared`: other threads' records may have to do with it, so it must not overtake them, if there ever was another
+ * thread. What concerns this thread alone (scopes, operators, steps) is put in order by its place in the thread's
+ * stream. */
 static uint64_t mark_stamp(struct rvp_thread *thread, bool is_shared)
 {
 	uint64_t stamp;
 
 	if (thread->slot && atomic_load_explicit(&thread->slot->deferred_count, memory_order_relaxed))
 		return rvp_event_stamp(thread);
+	is_shared = is_shared && atomic_load_explicit(&rvp_order.epoch, memory_order_relaxed) & 1;
 	stamp = is_shared ? rvp_stamp() : rvp_stamp_unordered();
 	if (stamp < thread->last_stamp)
 		stamp = thread->last_stamp;
