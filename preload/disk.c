@@ -64,7 +64,10 @@ void *rvp_disk_map(int fd, uint64_t at, size_t bytes)
 {
 	long address = rvp_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
 
-	return address < 0 && address > -4096 ? NULL : (void *)address;
+	if (address < 0 && address > -4096)
+		return NULL;
+	rvp_sys_madvise((void *)address, bytes, MADV_RANDOM);
+	return (void *)address;
 }
 
 void *rvp_disk_make(const char *name, size_t bytes)

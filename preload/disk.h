@@ -15,7 +15,8 @@ long rvp_disk_open(const char *name, int flags);
 /* Allocates [at, at + bytes) of the file for good: 0 or -errno; never goes past RLIMIT_FSIZE (-EFBIG). */
 long rvp_disk_allocate(int fd, uint64_t at, uint64_t bytes);
 
-/* Maps [at, at + bytes) shared; NULL if it can't. */
+/* Maps [at, at + bytes) shared, a page at a touch: the kernel would else read or clear megabytes ahead. NULL if it
+ * can't. */
 void *rvp_disk_map(int fd, uint64_t at, size_t bytes);
 
 /* A new file of `bytes` zeros in the process's folder, mapped; NULL if it can't. */

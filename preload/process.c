@@ -141,9 +141,7 @@ static bool join_tree(void)
 	if (rvp_sys_read((int)fd, &head, sizeof head) == sizeof head &&
 	    memcmp(head.file.magic, RVP_TREE_MAGIC, sizeof head.file.magic) == 0 &&
 	    head.file.version == RVP_FORMAT_VERSION && head.entry_count <= 1u << 20) {
-		long at = rvp_sys_mmap(NULL, rvp_tree_bytes(head.entry_count), PROT_READ | PROT_WRITE, MAP_SHARED,
-				       (int)fd, 0);
-		rvp_process.tree = at < 0 && at > -4096 ? NULL : (struct rvp_tree *)at;
+		rvp_process.tree = rvp_disk_map((int)fd, 0, rvp_tree_bytes(head.entry_count));
 	}
 	rvp_sys_close((int)fd);
 	return rvp_process.tree != NULL;

@@ -94,6 +94,9 @@ int rvp_tree_make(const char *path, const struct rvp_tree_facts *facts, struct r
 		failed = map == MAP_FAILED ? errno : 0;
 	}
 	close(fd);
+	/* Else a first touch makes the kernel read or clear megabytes of it ahead: 2.5 ms of a short process. */
+	if (!failed)
+		(void)madvise(map, bytes, MADV_RANDOM);
 	if (failed) {
 		unlink(path);
 		return failed;
