@@ -117,8 +117,10 @@ class Call(tuple):
             model.enter(module, tokens, self.is_training)
             if not self.is_training:
                 model.meet((self, kwargs))
-        if self.is_step:
-            self.is_step = Turn.begins(module, tokens)
+        if self.is_step and (Turn.first or model.is_part):
+            self.is_step = Turn.begins(module, tokens, model.is_part)
+        elif self.is_step:
+            Turn.has_model = True
         elif Turn.is_open:
             Turn.close()
         self.tell_input()
@@ -190,19 +192,18 @@ class Turn:
     is_open = has_model = False
 
     @classmethod
-    def begins(cls, module, tokens):
+    def begins(cls, module, tokens, is_layer):
         """Whether a step begins with this call."""
         me = id(module)
         if not cls.first:
-            if cls.has_model or not is_part(module):
-                cls.has_model = True
-                return not is_part(module)
+            if cls.has_model:
+                return False
             cls.first = me
         if me == cls.first:
             cls.begin(me, tokens)
             return True
         if not cls.is_open:
-            return me not in cls.members and not is_part(module)
+            return me not in cls.members and not is_layer
         if not cls.last and me not in cls.members:
             cls.members.append(me)
         return False

@@ -25,6 +25,7 @@ class Model:
         self.number = 0  # of calls
         self.prompts = 0
         self.name = bytes_of(type(module).__name__)
+        self.is_part = is_part(module)
         self.told = {}  # name of a parameter or buffer -> address
         self.total = 0  # tokens since the last prefill, it included
         self.tokens = 0  # of this call

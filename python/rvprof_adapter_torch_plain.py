@@ -118,8 +118,8 @@ class Kept:
         grown = self.high[length_at] - self.low[length_at]
         if len(self.shape) < 4:
             return False
-        if self.version is None:
-            return any(size == 2 for i, size in enumerate(self.shape) if i != length_at)
+        if self.version is None:  # what begins with its length may be a log
+            return 2 in self.shape[:length_at]
         return grown > 0 and self.writes >= 2 * grown - 2
 
 
