@@ -8,6 +8,7 @@
  * overhead_hand_check finds every pair that was matched wrongly.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -29,6 +30,8 @@ static void *trade(void *argument)
 	unsigned long given = 0, got = 0, count = (unsigned long)blocks;
 
 	while (given < count || got < count) {
+		unsigned long before = given + got;
+
 		if (given < count && given - atomic_load_explicit(&mine->taken, memory_order_acquire) < ROOM) {
 			mine->held[given % ROOM] = malloc(LEAST_BYTES + given % CYCLE * 2 + number);
 			atomic_store_explicit(&mine->put, ++given, memory_order_release);
@@ -37,6 +40,8 @@ static void *trade(void *argument)
 			free(others->held[got % ROOM]);
 			atomic_store_explicit(&others->taken, ++got, memory_order_release);
 		}
+		if (given + got == before)
+			sched_yield();
 	}
 	return NULL;
 }

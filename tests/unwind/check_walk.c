@@ -38,6 +38,7 @@ enum {
 	STACK_BYTES = 256 * 1024,
 	DIFFERENCES_WRITTEN = 20,
 	CACHE_RULES = 1 << 14,
+	HOOKS_KNOWN = 256,
 };
 
 struct shadow_node {
@@ -52,6 +53,7 @@ static struct {
 	int (*reg)(unw_cursor_t *, int, unw_word_t *);
 	int (*is_signal)(unw_cursor_t *);
 	int (*info)(unw_cursor_t *, unw_proc_info_t *);
+	int (*name)(unw_cursor_t *, char *, size_t, unw_word_t *);
 	int (*info_by_pc)(unw_addr_space_t, unw_word_t, unw_proc_info_t *, void *);
 	int (*cache_size)(unw_addr_space_t, size_t, int);
 	void (*flush)(unw_addr_space_t, unw_word_t, unw_word_t);
@@ -62,7 +64,11 @@ static struct unwind_counts *counts;
 static struct shadow_node *nodes;
 static char differences_path[4096];
 static uint64_t every = 1, seed;
-static uint64_t hooks[UNWIND_HOOK_COUNT];
+/* By where the function of ours that the program's call led to begins. */
+static struct known_hook {
+	_Atomic uint64_t start;
+	_Atomic uint32_t hook; /* enum unwind_hook, plus 1 */
+} known_hooks[HOOKS_KNOWN];
 static _Atomic uint64_t closed_count;
 
 struct stacks {
@@ -72,7 +78,7 @@ struct stacks {
 	char *room; /* libunwind's own stack */
 	uint64_t ours[FRAMES_ROOM], theirs[FRAMES_ROOM];
 	unsigned our_count, their_count;
-	uint64_t hook_start;
+	unsigned hook;
 	bool is_found, has_signal;
 };
 static __thread struct stacks stacks;
@@ -94,6 +100,7 @@ static void open_referee(void)
 	    {&referee.reg, TEXT(UNW_OBJ(get_reg))},
 	    {&referee.is_signal, TEXT(UNW_OBJ(is_signal_frame))},
 	    {&referee.info, TEXT(UNW_OBJ(get_proc_info))},
+	    {&referee.name, TEXT(UNW_OBJ(get_proc_name))},
 	    {&referee.info_by_pc, TEXT(UNW_OBJ(get_proc_info_by_ip))},
 	    {&referee.cache_size, TEXT(UNW_OBJ(set_cache_size))},
 	    {&referee.flush, TEXT(UNW_ARCH_OBJ(flush_cache))},
@@ -138,9 +145,6 @@ static __attribute__((constructor(101))) void start(void)
 	snprintf(differences_path, sizeof differences_path, "%s.differences", path);
 	every = number && atol(number) > 0 ? (uint64_t)atol(number) : 1;
 	seed = getenv("RVP_SEED") ? strtoull(getenv("RVP_SEED"), NULL, 10) : 1;
-#define HOOK(name) hooks[UNWIND_HOOK_##name] = (uint64_t)dlsym(RTLD_DEFAULT, #name);
-	UNWIND_HOOKS(HOOK)
-#undef HOOK
 	counts = shared;
 }
 
@@ -183,11 +187,48 @@ static void forget_closed_libraries(void)
 		referee.flush(*referee.space, 0, 0);
 }
 
+static unsigned hook_by_name(const char *name)
+{
+	static const char *const beginnings[] = {
+#define HOOK(name) #name,
+	    UNWIND_HOOKS(HOOK)
+#undef HOOK
+	};
+
+	name += strncmp(name, "rvp_front_", 10) == 0 ? 10 : 0;
+	for (unsigned i = 0; i < UNWIND_HOOK_OTHER; i++)
+		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+			return i;
+	return UNWIND_HOOK_OTHER;
+}
+
+/* Of a hook, or of the rest of it that its beginning jumped to (malloc_long_way). */
+static unsigned hook_of(unw_cursor_t *cursor)
+{
+	unw_proc_info_t info;
+	struct known_hook *known;
+	char name[64] = "";
+	unw_word_t offset;
+	uint32_t hook;
+
+	if (referee.info(cursor, &info) != 0)
+		return UNWIND_HOOK_OTHER;
+	known = &known_hooks[(info.start_ip >> 4) % HOOKS_KNOWN];
+	hook = atomic_load(&known->hook);
+	if (hook && atomic_load(&known->start) == info.start_ip)
+		return hook - 1;
+	referee.name(cursor, name, sizeof name, &offset);
+	hook = hook_by_name(name);
+	atomic_store(&known->start, info.start_ip);
+	atomic_store(&known->hook, hook + 1);
+	return hook;
+}
+
 /* The referee's stack from the hook's caller on; what lies further in are frames of ours. */
 static void ask_referee(struct rvp_caller caller)
 {
 	unw_cursor_t cursor;
-	unw_proc_info_t info = {.start_ip = 0};
+	unw_cursor_t inner = {{0}};
 	unw_word_t pc = 0, sp = 0;
 
 	stacks.their_count = 0;
@@ -195,13 +236,14 @@ static void ask_referee(struct rvp_caller caller)
 	if (referee.init(&cursor, &stacks.context) != 0)
 		return;
 	for (int i = 0; i < OWN_FRAMES_MAX && !stacks.is_found; i++) {
-		if (referee.info(&cursor, &info) != 0 || referee.step(&cursor) <= 0)
+		inner = cursor;
+		if (referee.step(&cursor) <= 0)
 			return;
 		referee.reg(&cursor, UNW_REG_IP, &pc);
 		referee.reg(&cursor, UNW_REG_SP, &sp);
 		stacks.is_found = pc == caller.pc && sp == caller.sp;
 	}
-	stacks.hook_start = info.start_ip;
+	stacks.hook = stacks.is_found ? hook_of(&inner) : UNWIND_HOOK_OTHER;
 	while (stacks.is_found && pc && stacks.their_count < FRAMES_ROOM) {
 		stacks.theirs[stacks.their_count++] = pc;
 		if (referee.is_signal(&cursor) > 0)
@@ -287,11 +329,8 @@ static void judge(struct rvp_path path)
 static void note(void)
 {
 	uint64_t deepest = atomic_load_explicit(&counts->deepest, memory_order_relaxed);
-	int hook = 0;
 
-	while (hook < UNWIND_HOOK_OTHER && hooks[hook] != stacks.hook_start)
-		hook++;
-	add(&counts->by_hook[hook], 1);
+	add(&counts->by_hook[stacks.hook], 1);
 	add(&counts->frames, stacks.their_count);
 	add(&counts->through_signal, stacks.has_signal);
 	while (stacks.their_count > deepest &&

@@ -77,8 +77,8 @@ for name in $names; do
 	case $name in
 	python_json)
 		have "$python" || continue
-		sizes 10000 2 250000 40
-		compared 20 "$least" env PYTHONMALLOC=malloc "$python" "$here/python_json.py" "$rounds"
+		sizes 10000 3 250000 80
+		compared 8 "$least" env PYTHONMALLOC=malloc "$python" "$here/python_json.py" "$rounds"
 		;;
 	torch)
 		"$python" -c 'import torch' 2>/dev/null || { echo "torch: left out, no PyTorch here"; continue; }
