@@ -122,7 +122,7 @@ static void tell(struct rvp_thread *thread, uint64_t what_state, const char *wha
 {
 	struct rvp_text name = {"torch", 5}, text = {what, strlen(what)};
 
-	RVP_EMIT(thread, ADAPTER, name.length + text.length, .stamp = thread->last_stamp, .state = what_state,
+	RVP_EMIT(thread, ADAPTER, name.length + text.length, .stamp = rvp_last_stamp(thread), .state = what_state,
 		 .name = name, .what = text);
 }
 

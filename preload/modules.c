@@ -107,7 +107,7 @@ static bool emit_load(struct rvp_thread *thread, const struct rvp_object *object
 		rvp_lose(RVP_LOSS_MODULE, 1);
 	path = absolute(path, buffer);
 	is_kept = RVP_EMIT(
-	    thread, MODULE_LOAD, path.length + build_id.length, .stamp = thread->last_stamp, .module = number,
+	    thread, MODULE_LOAD, path.length + build_id.length, .stamp = rvp_last_stamp(thread), .module = number,
 	    .bias = map ? map->l_addr : object->start, .start = object->start, .end = object->end,
 	    .device = file.st_dev, .inode = file.st_ino, .file_bytes = (uint64_t)file.st_size,
 	    .modified_ns = (uint64_t)file.st_mtim.tv_sec * 1000000000u + (uint64_t)file.st_mtim.tv_nsec,

@@ -74,4 +74,11 @@ uint64_t rvp_realtime_ns(void);
 /* first_rss / last_rss / peak of the entry, from getrusage and statm. */
 void rvp_process_note_rss(bool first);
 
+/* Of the thread's last record that had one: not every event has a stamp of its own, and what is told before the first
+ * that has was so from the beginning. */
+static inline uint64_t rvp_last_stamp(const struct rvp_thread *thread)
+{
+	return thread->last_stamp ? thread->last_stamp : rvp_process.begin_stamp;
+}
+
 #endif

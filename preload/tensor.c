@@ -7,6 +7,7 @@
 #include "preload/enter.h"
 #include "preload/imports.h"
 #include "preload/own.h"
+#include "preload/process.h"
 #include "preload/recorder.h"
 
 #include <link.h>
@@ -43,7 +44,7 @@ static void say(struct rvp_thread *thread, uint64_t state, const char *what)
 {
 	static const char who[] = "torch tensor events";
 
-	RVP_EMIT(thread, ADAPTER, sizeof who - 1 + strlen(what), .stamp = thread->last_stamp, .state = state,
+	RVP_EMIT(thread, ADAPTER, sizeof who - 1 + strlen(what), .stamp = rvp_last_stamp(thread), .state = state,
 		 .name = {who, sizeof who - 1}, .what = {what, strlen(what)});
 }
 

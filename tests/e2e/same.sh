@@ -129,6 +129,7 @@ true_report() {
 	jq -e . "$1/summary.json" >/dev/null || fail "$1: summary.json is not JSON"
 	holds "$1" '.schema == "rvprof.summary/1" and .run.complete == true'
 	holds "$1" ".run.mode == \"$2\""
+	holds "$1" '.run.duration_s < 600' # it began when the program did
 	holds "$1" '.lost.records == 0'
 	holds "$1" '.totals.alloc_count > 0 and .totals.alloc_bytes > 0'
 	holds "$1" '.totals.alloc_usable_bytes >= .totals.alloc_bytes'
