@@ -258,6 +258,20 @@ START_TEST(the_mount_stands_for_a_group_only_if_it_lists_the_process)
 }
 END_TEST
 
+/* A folder that happens to lie where a path out of the namespace would lead. */
+START_TEST(a_path_out_of_the_namespace_is_not_followed)
+{
+	begin();
+	put_v2("anon 4000\n", 5000, "max\n");
+	put("proc/1000/cgroup", "0::/../other\n");
+	put("sys/fs/other/memory.current", "5000\n");
+	put("sys/fs/other/memory.stat", "anon 4000\n");
+	find(made);
+	ck_assert_uint_eq(group.version, 0);
+	end();
+}
+END_TEST
+
 /* The root group has no memory.current: there is nothing to say. */
 START_TEST(the_root_has_no_figures)
 {
@@ -287,6 +301,7 @@ int main(void)
 	tcase_add_test(all, near_the_limit_by_what_cannot_be_taken_back);
 	tcase_add_test(all, a_containers_mount_has_a_root);
 	tcase_add_test(all, the_mount_stands_for_a_group_only_if_it_lists_the_process);
+	tcase_add_test(all, a_path_out_of_the_namespace_is_not_followed);
 	tcase_add_test(all, the_root_has_no_figures);
 	suite_add_tcase(suite, all);
 	return run_suite(suite);
