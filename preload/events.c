@@ -21,7 +21,18 @@
 #include "preload/walk.h"
 #include "record/event_encode.h"
 
-enum { LARGE_BYTES = 4096, OTHER_ROOM_BYTES = 512 };
+enum {
+	LARGE_BYTES = 4096,
+	OTHER_ROOM_BYTES = 512,
+	LENGTH_MAX_BYTES = RVP_SLOT_BYTES - RVP_SLOT_PAYLOAD_AT - RVP_COMPACT_ROOM_BYTES
+};
+
+static bool has_lzcnt;
+
+void rvp_events_start(void)
+{
+	has_lzcnt = rvp_machine_has_lzcnt();
+}
 
 static bool has_deferred(const struct rvp_thread *thread)
 {
@@ -85,19 +96,10 @@ static uint8_t *room_and_stamp(struct rvp_thread *thread, uint64_t address, uint
 			return NULL;
 		*stamp = rvp_order_stamp(&thread->order, address, thread->slot->record_count);
 	} while (has_deferred(thread));
+	if (__builtin_expect(!rvp_is_full_mode() || is_folded(), 0))
+		thread->order.stamp_at = 0;
 	thread->last_stamp = *stamp;
 	return at;
-}
-
-/* Where the bytes of an event go that needs no stamp; NULL: it needs one, or there is no room. */
-static uint8_t *room_without_stamp(struct rvp_thread *thread, uint64_t address, uint64_t bytes)
-{
-	struct rvp_slot *slot = thread->slot;
-
-	if (!rvp_is_full_mode() || bytes >= LARGE_BYTES ||
-	    !rvp_order_is_known(&thread->order, address, slot->record_count))
-		return NULL;
-	return rvp_slot_room(slot, RVP_SLOT_BYTES, RVP_COMPACT_ROOM_BYTES);
 }
 
 static bool has_slot(struct rvp_thread *thread)
@@ -108,8 +110,31 @@ static bool has_slot(struct rvp_thread *thread)
 	return false;
 }
 
-static __attribute__((noinline)) void put_alloc_with_stamp(struct rvp_thread *thread,
-							   struct rvp_record_ALLOC record, enum rvp_kind kind)
+/* The short way of full mode: no stamp is due, and there is room. A stamp is due for each event where a log
+ * has met its bound, and in sampled mode, so these need not be asked for here. */
+static inline __attribute__((always_inline)) bool is_plain(const struct rvp_thread *thread, uint64_t address,
+							   uint64_t bytes)
+{
+	const struct rvp_slot *slot = thread->slot;
+
+	return __builtin_expect(slot && bytes < LARGE_BYTES, 1) &&
+	       rvp_order_is_known(&thread->order, address, slot->record_count) &&
+	       __builtin_expect(
+		   (uint32_t)atomic_load_explicit(&slot->word, memory_order_relaxed) <= LENGTH_MAX_BYTES, 1);
+}
+
+/* Appends a compact event to the slot, which has room: `put`, of `at`, returns its end. */
+#define APPEND(slot, put)                                                                   \
+	do {                                                                                \
+		uint64_t word_ = atomic_load_explicit(&(slot)->word, memory_order_relaxed); \
+		uint8_t *at = rvp_slot_payload(slot) + (uint32_t)word_;                     \
+		uint64_t bytes_ = (uint64_t)((put)-at);                                     \
+		(slot)->record_count++;                                                     \
+		atomic_store_explicit(&(slot)->word, word_ + bytes_, memory_order_release); \
+	} while (0)
+
+static void put_alloc_with_stamp(struct rvp_thread *thread, struct rvp_record_ALLOC record,
+				 enum rvp_kind kind)
 {
 	struct rvp_delta *delta = &thread->delta;
 	uint8_t *at = room_and_stamp(thread, record.address, &record.stamp);
@@ -125,31 +150,18 @@ static __attribute__((noinline)) void put_alloc_with_stamp(struct rvp_thread *th
 	else
 		at = rvp_put_event_alloc(at, delta, &record.stamp, record.address, record.bytes,
 					 (uint32_t)record.stack, (uint32_t)record.python,
-					 (unsigned)record.family);
+					 (unsigned)record.family, has_lzcnt);
 	rvp_slot_commit(thread->slot, at);
 }
 
-void rvp_event_alloc(struct rvp_thread *thread, enum rvp_kind kind, void *block, uint64_t bytes,
-		     enum rvp_family family, struct rvp_caller caller)
+static __attribute__((noinline)) void alloc_otherwise(struct rvp_thread *thread, enum rvp_kind kind,
+						      void *block, uint64_t bytes, enum rvp_family family,
+						      struct rvp_path path)
 {
-	struct rvp_path path;
-	uint8_t *at;
-
-	if (!has_slot(thread))
-		return;
-	path = rvp_event_path(thread, caller);
-	if (__builtin_expect(is_folded(), 0)) {
+	if (is_folded()) {
 		rvp_fold(path, bytes, kind == RVP_SAMPLE);
 		RVP_COUNT(fold_count, 1);
-		return;
-	}
-	if (!remember((uint64_t)block))
-		return;
-	at = room_without_stamp(thread, (uint64_t)block, bytes);
-	if (__builtin_expect(at != NULL, 1))
-		rvp_slot_commit(thread->slot, rvp_put_event_alloc(at, &thread->delta, NULL, (uint64_t)block,
-								  bytes, path.stack, path.python, family));
-	else
+	} else if (remember((uint64_t)block)) {
 		put_alloc_with_stamp(thread,
 				     (struct rvp_record_ALLOC){.address = (uint64_t)block,
 							       .bytes = bytes,
@@ -157,10 +169,31 @@ void rvp_event_alloc(struct rvp_thread *thread, enum rvp_kind kind, void *block,
 							       .python = path.python,
 							       .family = family},
 				     kind);
+	}
 }
 
-static __attribute__((noinline)) bool put_free_with_stamp(struct rvp_thread *thread,
-							  struct rvp_record_FREE record)
+void rvp_event_alloc(struct rvp_thread *thread, enum rvp_kind kind, void *block, uint64_t bytes,
+		     enum rvp_family family, struct rvp_caller caller)
+{
+	struct rvp_path path;
+	struct rvp_slot *slot;
+
+	/* Before the walk, which defines what it finds in the slot. */
+	if (!has_slot(thread))
+		return;
+	path = rvp_event_path(thread, caller);
+	slot = thread->slot;
+	if (!is_plain(thread, (uint64_t)block, bytes))
+		alloc_otherwise(thread, kind, block, bytes, family, path);
+	else if (has_lzcnt)
+		APPEND(slot, rvp_put_event_alloc(at, &thread->delta, NULL, (uint64_t)block, bytes, path.stack,
+						 path.python, family, true));
+	else
+		APPEND(slot, rvp_put_event_alloc(at, &thread->delta, NULL, (uint64_t)block, bytes, path.stack,
+						 path.python, family, false));
+}
+
+static bool put_free_with_stamp(struct rvp_thread *thread, struct rvp_record_FREE record)
 {
 	struct rvp_delta *delta = &thread->delta;
 	uint8_t *at = room_and_stamp(thread, record.address, &record.stamp);
@@ -168,26 +201,34 @@ static __attribute__((noinline)) bool put_free_with_stamp(struct rvp_thread *thr
 	if (!at)
 		return false;
 	if (rvp_event_stamp_fits(record.stamp, delta))
-		at = rvp_put_event_free(at, delta, &record.stamp, record.address, (unsigned)record.family);
+		at = rvp_put_event_free(at, delta, &record.stamp, record.address, (unsigned)record.family,
+					has_lzcnt);
 	else
 		at = rvp_put_FREE(at, delta, &record);
 	rvp_slot_commit(thread->slot, at);
 	return true;
 }
 
-bool rvp_event_free(struct rvp_thread *thread, void *block, uint64_t usable, enum rvp_family family)
+static __attribute__((noinline)) bool free_otherwise(struct rvp_thread *thread, void *block,
+						     enum rvp_family family)
 {
-	uint8_t *at;
-
 	if (rvp_is_full_mode() ? is_folded() : !rvp_blocks_remove((uint64_t)block))
 		return false;
-	if (!has_slot(thread))
-		return false;
-	at = room_without_stamp(thread, (uint64_t)block, usable);
-	if (__builtin_expect(at == NULL, 0))
-		return put_free_with_stamp(
-		    thread, (struct rvp_record_FREE){.address = (uint64_t)block, .family = family});
-	rvp_slot_commit(thread->slot, rvp_put_event_free(at, &thread->delta, NULL, (uint64_t)block, family));
+	return has_slot(thread) &&
+	       put_free_with_stamp(thread,
+				   (struct rvp_record_FREE){.address = (uint64_t)block, .family = family});
+}
+
+bool rvp_event_free(struct rvp_thread *thread, void *block, uint64_t usable, enum rvp_family family)
+{
+	struct rvp_slot *slot = thread->slot;
+
+	if (!is_plain(thread, (uint64_t)block, usable))
+		return free_otherwise(thread, block, family);
+	if (has_lzcnt)
+		APPEND(slot, rvp_put_event_free(at, &thread->delta, NULL, (uint64_t)block, family, true));
+	else
+		APPEND(slot, rvp_put_event_free(at, &thread->delta, NULL, (uint64_t)block, family, false));
 	return true;
 }
 

@@ -10,6 +10,9 @@ static inline bool rvp_is_full_mode(void)
 	return rvp_process.options.mode == RVP_MODE_FULL;
 }
 
+/* Once, by the constructor. */
+void rvp_events_start(void);
+
 /* A block was given out and gets a record of `kind`, RVP_ALLOC or RVP_SAMPLE. */
 void rvp_event_alloc(struct rvp_thread *thread, enum rvp_kind kind, void *block, uint64_t bytes,
 		     enum rvp_family family, struct rvp_caller caller);

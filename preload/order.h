@@ -1,39 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* order.h: which events need a stamp of their own, so that the reader can put those of all threads in an
- * order that agrees with every thread's own and with every hand-over of a block.
+/* order.h: which events need a stamp of their own, so that the reader can put those of all threads in an order that
+ * agrees with every thread's own and with every hand-over of a block.
  *
- * A stamp takes 11 to 22 ns, so most events have none and count as stamped like the record before them in
- * their thread's stream. In one stream that order is exact. Between streams it must hold that where event e
- * of thread B happens before event f of thread A, and both are about one address, e's stamp is less than f's.
+ * A stamp takes 11 to 50 ns, so most events have none and count as stamped like the record before them in their
+ * thread's stream. In one stream that order is exact. Between streams it must hold that where event e of thread B happens
+ * before event f of thread A, and both are about one address, e's stamp is less than f's.
  *
- * `epoch` is even while one thread has ever recorded. From the second on there is a table of owners: a word
- * for each hash of an address, with the serial of the thread that was there last. An event [look]   loads the
- * epoch and, where it is odd, the address's word [short]  the epoch is the one that this thread saw last, the
- * word is its own, a stamp is not due: it has no stamp [stamp]  else: it loads the epoch and takes a stamp s,
- * which is later than every load before it and earlier than every load behind it (rdtscp; lfence) [cross]
- * where the word is not its own, it exchanges it, and the thread's next event takes a stamp
+ * `epoch` is even while one thread alone has recorded. From the second on it is odd, and there is a table of owners: a
+ * word for each hash of an address, with the serial of the thread that was there last. The steps of an event:
  *
- * Proof. Let r be the last access of e to the word (its load or its exchange). e's stamp was taken before r:
- * s comes before [cross], and an event without one has an older one, behind which no load of the word was
- * pulled forward. (1) f takes a stamp: it is taken after e happened, so later than e's. (2) f has none: it
- * read its own serial, which A wrote by an exchange w. e happens before f, so by coherence f reads what r
- * read or wrote, or what came later in the order of that word; that was B's serial, not A's. So w came after
- * r. A took a stamp after w: in the event behind w at the latest. So e's stamp < r < w < f's stamp. Other
- * addresses of the same word only cause more exchanges. Of the time when the epoch was even: a stamp taken
- * before a load that found it even is older than the exchange that made it odd, and every w came after that;
- * so (2) holds with that load as r. An event of another thread that happens before f happened behind that
- * exchange; f sees it.
+ *   | look  | loads the epoch and, where it is odd, the address's word
+ *   | short | where the epoch is the one that this thread saw last, the word is its own and no stamp is due: no stamp
+ *   | stamp | else: loads the epoch and takes a stamp, which is later than every load before it and earlier than every
+ *   |       | load behind it (rdtscp; lfence)
+ *   | cross | where the word is not its own, exchanges it; the thread's next event takes a stamp
  *
- * Records of other kinds (a step, a tag, a fork ..) have a stamp always, and once there are threads they
- * raise the epoch behind it (rvp_order_mark): what happens after such a record in any thread takes a stamp
- * that is later, and what happens before it has an older one.
+ * Proof. Let r be e's last access to the word, its load or its exchange. e's stamp was taken before r: `stamp` comes
+ * before `cross`, and the older stamp of an event without one came before every load behind it.
+ *   (1) f takes a stamp. That is after e happened, so it is later than e's.
+ *   (2) f takes none: it read its own serial, which A wrote by an exchange w. e happens before f, so by coherence f reads
+ *       what r read or wrote, or what came later in the order of that word. That was B's serial, not A's; so w came after
+ *       r. A took a stamp behind w, with its next event at the latest. So e's stamp < r < w < f's stamp.
+ * Other addresses of the same word only cause more exchanges.
  *
- * An event of a signal handler that interrupts a hook takes a stamp, then exchanges the word, then makes a
- * stamp due. The outer event looks whether one is due after it has looked at the word: it sees that, or it
- * was there first.
+ * While the epoch is even a stamp is a plain rdtsc, since there is nobody to come behind; the event looks at the epoch
+ * again behind it, and where that is even still, this load is its r. Its stamp may be a little later than r, by what a
+ * processor pulls a load forward while an instruction before it waits: nanoseconds, and no longer than to the next
+ * interrupt. So the second thread, when its exchange has made the epoch odd, waits RVP_ORDER_SETTLE_TICKS before it goes
+ * on; every w comes after that, and (2) holds. An event of another thread that happens before f happened behind that
+ * exchange: f sees it.
  *
- * Time: an event without a stamp is shown where its thread's last stamp was. One is due every RVP_ORDER_EVERY
- * records, and large blocks always have one (events.c); docs/metrics.md says what that means.
+ * Records of other kinds (a step, a tag, a fork ..) have a stamp always, and once there are threads they raise the epoch
+ * behind it (rvp_order_mark): what happens after such a record in any thread takes a stamp that is later, and what
+ * happens before it has an older one.
+ *
+ * An event of a signal handler inside a hook takes a stamp, exchanges the word, and makes a stamp due, in this order. The
+ * outer event asks whether one is due after its look at the word: so it sees that, or it had looked before.
+ *
+ * Time: an event without a stamp is shown where its thread's last stamp was. One is due every RVP_ORDER_EVERY records,
+ * and large blocks always have one (events.c); docs/metrics.md says what that means.
  */
 #ifndef RVP_ORDER_H
 #define RVP_ORDER_H
@@ -41,7 +46,11 @@
 #include "preload/process.h"
 #include "preload/stamp.h"
 
-enum { RVP_ORDER_WORDS_BITS = 15, RVP_ORDER_EVERY = 16 };
+enum {
+	RVP_ORDER_WORDS_BITS = 15,
+	RVP_ORDER_EVERY = 16,
+	RVP_ORDER_SETTLE_TICKS = 1 << 16, /* 20 to 65 microseconds, once a process */
+};
 
 struct rvp_order {
 	_Atomic uint64_t epoch; /* odd: there are threads */
@@ -60,6 +69,14 @@ static inline _Atomic uint32_t *rvp_order_word(uint64_t address)
 	return &rvp_order.owner[(address >> 4) * 0x9e3779b97f4a7c15u >> (64 - RVP_ORDER_WORDS_BITS)];
 }
 
+static inline void rvp_order_settle(void)
+{
+	uint64_t begin = rvp_stamp();
+
+	while (rvp_stamp() - begin < RVP_ORDER_SETTLE_TICKS)
+		RVP_ORDER_STEP();
+}
+
 /* The thread's first act: from here on a stamp is due. */
 static inline void rvp_order_attach(struct rvp_order_place *place, bool is_first)
 {
@@ -67,9 +84,8 @@ static inline void rvp_order_attach(struct rvp_order_place *place, bool is_first
 	place->epoch = UINT64_MAX;
 	place->stamp_at = 0;
 	RVP_ORDER_STEP();
-	if (!is_first)
-		atomic_fetch_or(&rvp_order.epoch, 1);
-	RVP_ORDER_STEP();
+	if (!is_first && !(atomic_fetch_or(&rvp_order.epoch, 1) & 1))
+		rvp_order_settle();
 }
 
 /* A child by fork is alone; its thread attaches anew, so no word is its own. */
@@ -105,7 +121,7 @@ static inline uint64_t rvp_order_stamp(struct rvp_order_place *place, uint64_t a
 	atomic_signal_fence(memory_order_seq_cst);
 	place->epoch = atomic_load_explicit(&rvp_order.epoch, memory_order_relaxed);
 	RVP_ORDER_STEP();
-	stamp = place->epoch & 1 ? rvp_stamp() : rvp_stamp_alone();
+	stamp = place->epoch & 1 ? rvp_stamp() : rvp_stamp_unordered();
 	RVP_ORDER_STEP();
 	if (!(place->epoch & 1)) {
 		/* Whether that is so still is asked behind the stamp. */

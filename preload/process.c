@@ -4,6 +4,7 @@
 
 #include "preload/descriptor.h"
 #include "preload/disk.h"
+#include "preload/events.h"
 #include "preload/finish.h"
 #include "preload/flush.h"
 #include "preload/folder.h"
@@ -234,6 +235,7 @@ static bool start(int argument_count, char **arguments, char **environment)
 		return false;
 	strncpy(rvp_process.exe, rvp_folder_exe(argument_count > 0 ? arguments[0] : ""), sizeof rvp_process.exe - 1);
 	rvp_process.clock = rvp_clock_choose();
+	rvp_events_start();
 	rvp_process.number = 1;
 	rvp_process.threshold_bytes = RVP_THRESHOLD_BYTES;
 	rvp_process.sample_bytes = RVP_SAMPLE_BYTES;

@@ -83,18 +83,9 @@ uint64_t rvp_stamp(void)
 	return __builtin_expect(has_tsc(), 1) ? rvp_machine_stamp() : stamp_without_tsc();
 }
 
-uint64_t rvp_stamp_alone(void)
-{
-	return __builtin_expect(has_tsc(), 1) ? rvp_machine_stamp_before() : stamp_without_tsc();
-}
-
 uint64_t rvp_stamp_unordered(void)
 {
-	if (__builtin_expect(rvp_process.clock == RVP_CLOCK_TSC &&
-				 !atomic_load_explicit(&frozen.is, memory_order_relaxed),
-			     1))
-		return rvp_machine_stamp_unordered();
-	return rvp_stamp();
+	return __builtin_expect(has_tsc(), 1) ? rvp_machine_stamp_unordered() : stamp_without_tsc();
 }
 
 void rvp_stamp_freeze(void)

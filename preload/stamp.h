@@ -14,9 +14,6 @@ uint64_t rvp_stamp_unordered(void);
 
 uint64_t rvp_monotonic_ns(void);
 
-/* rvp_stamp without its order after what came before: enough while there is one thread (order.h). */
-uint64_t rvp_stamp_alone(void);
-
 /* No clock is read any more: see stamp.c. */
 void rvp_stamp_freeze(void);
 

@@ -53,27 +53,42 @@ struct rvp_file_header {
 };
 _Static_assert(sizeof(struct rvp_file_header) == 64, "a file header is 64 bytes on disk");
 
+static const uint64_t rvp_checksum_odd[4] = {0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9, 0xd6e8feb86659fd93};
+
+static inline __attribute__((always_inline)) uint64_t rvp_checksum_word(uint64_t lane, const char *from, int number)
+{
+	uint64_t word;
+
+	memcpy(&word, from + 8 * number, sizeof word);
+	lane = (lane ^ word) * rvp_checksum_odd[number];
+	return lane ^ lane >> 29;
+}
+
+/* Takes 32 bytes in. Four words at once and no loop: as a vector it is half as fast, for want of a product. */
+static inline __attribute__((always_inline)) void rvp_checksum_part(uint64_t *lane, const char *part)
+{
+	lane[0] = rvp_checksum_word(lane[0], part, 0);
+	lane[1] = rvp_checksum_word(lane[1], part, 1);
+	lane[2] = rvp_checksum_word(lane[2], part, 2);
+	lane[3] = rvp_checksum_word(lane[3], part, 3);
+}
+
 /* 64-bit checksum of bytes[0, length): four lanes of (lane ^ word) * odd, so that any change of one word
  * changes it; the tail is padded with zeros; the length goes in last. docs/format.md gives it in words. */
 static inline uint64_t rvp_checksum(const void *bytes, size_t length)
 {
-	static const uint64_t odd[4] = {0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9, 0xd6e8feb86659fd93};
-	uint64_t lane[4] = {1, 2, 3, 4}, word[4], sum = length;
+	uint64_t lane[4] = {1, 2, 3, 4}, sum = length;
 	const char *at = bytes;
+	char tail[32] = {0};
 
-	for (; length; at += 32) {
-		size_t part = length < 32 ? length : 32;
-
-		memset(word, 0, sizeof word);
-		memcpy(word, at, part);
-		for (int i = 0; i < 4; i++) {
-			lane[i] = (lane[i] ^ word[i]) * odd[i];
-			lane[i] ^= lane[i] >> 29;
-		}
-		length -= part;
+	for (; length >= sizeof tail; at += sizeof tail, length -= sizeof tail)
+		rvp_checksum_part(lane, at);
+	if (length) {
+		memcpy(tail, at, length);
+		rvp_checksum_part(lane, tail);
 	}
 	for (int i = 0; i < 4; i++) {
-		sum = (sum ^ lane[i]) * odd[3 - i];
+		sum = (sum ^ lane[i]) * rvp_checksum_odd[3 - i];
 		sum ^= sum >> 32;
 	}
 	return sum;

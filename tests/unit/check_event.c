@@ -4,6 +4,7 @@
  *
  * Usage: check_event FORMAT_MD
  */
+#include "preload/arch/x86_64/machine.h"
 #include "record/event_decode.h"
 #include "record/event_encode.h"
 #include "tests/unit/run_suite.h"
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 
 static const char *format_path;
+static bool has_lzcnt;
 
 enum { EVENTS = 4096, RUN = 37 };
 
@@ -61,8 +63,8 @@ static uint8_t *put(uint8_t *at, struct rvp_delta *delta, const struct rvp_compa
 
 	if (event->is_alloc)
 		return rvp_put_event_alloc(at, delta, stamp, event->address, event->bytes, event->stack,
-					   event->python, event->family);
-	return rvp_put_event_free(at, delta, stamp, event->address, event->family);
+					   event->python, event->family, has_lzcnt);
+	return rvp_put_event_free(at, delta, stamp, event->address, event->family, has_lzcnt);
 }
 
 /* EVENTS random ones that fit; the length. */
@@ -113,6 +115,7 @@ static bool stands_for(const struct rvp_record *record, const struct rvp_compact
 START_TEST(every_event_comes_back)
 {
 	for (int round = 0; round < 20; round++) {
+		has_lzcnt = round % 2 && rvp_machine_has_lzcnt();
 		/* In memory of just this length: sanitizers see a read behind it. */
 		size_t length = write_all(), count, sum = 0;
 		uint8_t *exact = malloc(length);
@@ -148,15 +151,15 @@ START_TEST(among_other_records)
 	struct rvp_delta delta = {0};
 	struct rvp_compact_event event;
 	struct rvp_record record;
-	uint8_t *at =
-	    rvp_put_event_alloc(room, &delta, &(uint64_t){5000}, 0x7f0000000040, 1, 1, 0, RVP_FAMILY_MALLOC);
+	uint8_t *at = rvp_put_event_alloc(room, &delta, &(uint64_t){5000}, 0x7f0000000040, 1, 1, 0,
+					  RVP_FAMILY_MALLOC, has_lzcnt);
 
 	at =
 	    rvp_put_NODE(at, &delta, &(struct rvp_record_NODE){.node = 9, .parent = 8, .pc = 0x555500001234});
 	at = rvp_put_THREAD_NAME(at, &delta, &(struct rvp_record_THREAD_NAME){.stamp = 7000, .tid = 3});
 	uint8_t *before = at;
 
-	at = rvp_put_event_alloc(at, &delta, NULL, 0x7f0000000080, 24, 2, 1, RVP_FAMILY_MALLOC);
+	at = rvp_put_event_alloc(at, &delta, NULL, 0x7f0000000080, 24, 2, 1, RVP_FAMILY_MALLOC, has_lzcnt);
 	ck_assert_int_eq(at - before, 6);
 	struct rvp_decoder decoder = rvp_decoder_over(room, (size_t)(at - room));
 
@@ -224,9 +227,10 @@ START_TEST(the_example)
 	FILE *file = fopen(format_path, "re");
 
 	end[1] = rvp_put_event_alloc(end[0], &delta, &(uint64_t){1000}, 0x7f0000000000, 24, 7, 2,
-				     RVP_FAMILY_MALLOC);
-	end[2] = rvp_put_event_free(end[1], &delta, NULL, 0x7f0000000040, RVP_FAMILY_FREE);
-	end[3] = rvp_put_event_alloc(end[2], &delta, NULL, 0x7f0000000038, 32, 7, 2, RVP_FAMILY_MALLOC);
+				     RVP_FAMILY_MALLOC, has_lzcnt);
+	end[2] = rvp_put_event_free(end[1], &delta, NULL, 0x7f0000000040, RVP_FAMILY_FREE, has_lzcnt);
+	end[3] =
+	    rvp_put_event_alloc(end[2], &delta, NULL, 0x7f0000000038, 32, 7, 2, RVP_FAMILY_MALLOC, has_lzcnt);
 	for (int i = 0; i < 3; i++) {
 		for (uint8_t *at = end[i]; at < end[i + 1]; at++)
 			sprintf(hex + strlen(hex), "%02x ", *at);

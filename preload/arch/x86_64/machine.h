@@ -4,6 +4,8 @@
 #define RVP_ARCH_MACHINE_H
 
 #include <stdbool.h>
+#include <cpuid.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A tick that is ordered after every load before it, and before every load behind it: a plain rdtsc was seen to put
@@ -16,13 +18,12 @@ static inline uint64_t rvp_machine_stamp(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* A tick that is ordered before every load behind it. */
-static inline uint64_t rvp_machine_stamp_before(void)
+/* Takes microseconds on a virtual machine. */
+static inline bool rvp_machine_has_lzcnt(void)
 {
-	uint32_t low, high;
+	unsigned a, b, c, d;
 
-	__asm__ volatile("rdtsc\n\tlfence" : "=a"(low), "=d"(high) : : "memory");
-	return (uint64_t)high << 32 | low;
+	return __get_cpuid(0x80000001, &a, &b, &c, &d) && (c & 1u << 5);
 }
 
 static inline void rvp_machine_fence_loads(void)
