@@ -31,19 +31,18 @@ struct rvp_python_seen {
 bool rvp_python_code_read(const struct rvp_python *python, struct rvp_memory *memory,
 			  struct rvp_python_code_words *words);
 
-/* Whether a code object that a frame still holds, and that was read before, is the same. It holds its name in turn. */
+/* Whether a code object that a frame still holds, and that was read before, is the same. It holds its name in turn: a string,
+ * whatever address that has now. */
 static inline __attribute__((always_inline)) bool rvp_python_code_is(const struct rvp_python_layout *layout,
 								     const struct rvp_python_code_words *words)
 {
 	const char *at = (const char *)words->address;
 	uint64_t name = *(const uint64_t *)(at + layout->code_name);
 
-	if (__builtin_expect(name != words->name, 0))
-		return false;
-	return !((*(const uint64_t *)(name + RVP_PYTHON_TEXT_HASH) ^ words->name_hash) |
-		 (*(const uint64_t *)(at + layout->code_file) ^ words->file) |
+	return !((*(const uint64_t *)(at + layout->code_file) ^ words->file) |
 		 (*(const uint64_t *)(at + layout->code_lines) ^ words->lines) |
-		 (*(const uint32_t *)(at + layout->code_line) ^ words->first_line));
+		 (*(const uint32_t *)(at + layout->code_line) ^ words->first_line) |
+		 (*(const uint64_t *)(name + RVP_PYTHON_TEXT_HASH) ^ words->name_hash));
 }
 
 /* The number; 0: there are too many. `seen` has RVP_PYTHON_SEEN places. */

@@ -35,12 +35,12 @@ static bool emit_python_node(struct rvp_thread *thread, uint32_t number, uint32_
 /* The last table: 1 MiB, 81,920 paths; `import torch` makes 40,000. */
 static struct rvp_path_tree tree = {.emit = emit_python_node, .last_sets = 1 << 13};
 
-/* The frame's word, and whether it is complete: one that has not come to its first traceable instruction is not on
- * Python's own tracebacks either. Before 3.11 a frame is an object of its own, and so is its C frame. */
-static bool take_instruction(const struct chain *chain, struct rvp_python_frame *frame)
+/* The frame's word at the instruction that `at` tells, and whether it is complete: one that has not come to its first
+ * traceable instruction is not on Python's own tracebacks either. Before 3.11 a frame is an object of its own, and so is
+ * its C frame. `at` is stored last: who jumps away from here leaves a frame that will be seen to have moved. */
+static inline bool take_instruction(const struct rvp_python_layout *layout, struct rvp_python_frame *frame, uint64_t at)
 {
-	const struct rvp_python_layout *layout = &chain->python->layout;
-	int64_t instruction = (int32_t)frame->at;
+	int64_t instruction = (int32_t)at;
 
 	frame->is_complete = true;
 	if (layout->version == 0x30a)
@@ -48,12 +48,14 @@ static bool take_instruction(const struct chain *chain, struct rvp_python_frame 
 	if (layout->frame_owner != RVP_PYTHON_NONE) {
 		int32_t first = *(const int32_t *)(frame->code.address + layout->code_first);
 
-		instruction = (int64_t)(frame->at - (frame->code.address + layout->code_adaptive));
-		frame->is_complete = frame->owner >> 8 == OWNER_GENERATOR ||
-				     instruction >= (int64_t)first * INSTRUCTION_BYTES;
+		instruction = (int64_t)(at - (frame->code.address + layout->code_adaptive));
+		frame->is_complete =
+		    frame->owner >> 8 == OWNER_GENERATOR || instruction >= (int64_t)first * INSTRUCTION_BYTES;
 	}
 	instruction = instruction < 0 ? 0 : instruction;
 	frame->frame = (uint64_t)frame->code_number << 32 | (uint64_t)instruction << 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	frame->at = at;
 	return instruction <= 0x7fffffff;
 }
 
@@ -107,7 +109,7 @@ static bool read_frame(struct chain *chain, uint64_t address, struct rvp_python_
 	frame->is_entry = layout->frame_owner == RVP_PYTHON_NONE || (frame->owner & 0xff) ||
 			  is_c_stack(layout, frame->owner);
 	return is_c_stack(layout, frame->owner) ||
-	       (take_code(chain, frame) && take_instruction(chain, frame));
+	       (take_code(chain, frame) && take_instruction(layout, frame, read_at(layout, address)));
 }
 
 /* Of frames[0, count), the innermost of which the chain leads to: how many are left when those that are as they were are
@@ -128,7 +130,7 @@ static inline __attribute__((always_inline)) uint32_t pass_same_in(const struct 
 		if (!is_c_stack(layout, frame->owner) && !rvp_python_code_is(layout, &frame->code))
 			break;
 		if (__builtin_expect(read_at(layout, address) != frame->at, 0)) {
-			if (frame != inner)
+			if (frame != inner || is_c_stack(layout, frame->owner))
 				break;
 			*has_moved = true;
 		}
@@ -161,9 +163,8 @@ static enum looked renew(struct chain *chain, uint32_t i, bool has_moved)
 
 	rvp_python_memo_forget(memo);
 	atomic_signal_fence(memory_order_seq_cst);
-	frame->at = read_at(layout, frame->address);
 	if (has_moved)
-		is_good = is_c_stack(layout, frame->owner) || take_instruction(chain, frame);
+		is_good = take_instruction(layout, frame, read_at(layout, frame->address));
 	else
 		is_good = read_frame(chain, frame->address, frame);
 	if (!is_good || frame->previous != previous)
@@ -218,24 +219,14 @@ static __attribute__((noinline)) bool follow(struct chain *chain, uint64_t at, b
 /* Makes the memo's path the one that begins at `at`. */
 static bool remember(struct chain *chain, uint64_t at)
 {
-	uint32_t base = chain->memo->top, fresh_count = 0;
+	uint32_t base, fresh_count;
 	enum looked looked;
 
-	if (__builtin_expect(base && chain->memo->frames[base - 1].address == at, 1)) {
-		looked = look_again(chain, base);
-		if (__builtin_expect(looked == SAME, 1))
-			return true;
-	} else if (!follow(chain, at, true, &base, &fresh_count)) {
+	if (!follow(chain, at, true, &base, &fresh_count))
 		return false;
-	} else {
-		looked = look_again(chain, base);
-	}
-	if (looked == OTHER) {
-		if (!follow(chain, at, false, &base, &fresh_count))
-			return false;
-	} else if (looked == UNREADABLE) {
+	looked = look_again(chain, base);
+	if (looked == UNREADABLE || (looked == OTHER && !follow(chain, at, false, &base, &fresh_count)))
 		return false;
-	}
 	rvp_python_memo_join(chain->memo, base, fresh_count);
 	return true;
 }
@@ -250,6 +241,7 @@ static bool first_frame(struct chain *chain, uint64_t thread_state, uint64_t *at
 		return true;
 	if (*at & 7 || !rvp_memory_has(&chain->memory, *at, layout->cframe_frame + 8u))
 		return false;
+	chain->memo->cframe = *at;
 	*at = *(const uint64_t *)(*at + layout->cframe_frame);
 	return true;
 }
@@ -279,28 +271,59 @@ static bool path_from(struct chain *chain, uint64_t at, uint32_t *number)
 	return chain->memo->frames[chain->memo->top - 1].depth <= RVP_FRAMES_MAX;
 }
 
-uint32_t rvp_python_path(struct rvp_thread *thread, struct rvp_python_walker *walker, uint64_t epoch)
+/* All of a walk; what is remembered is of this interpreter. */
+static __attribute__((noinline)) uint32_t path_slowly(struct rvp_thread *thread, struct rvp_python *python,
+						      struct rvp_python_walker *walker)
 {
-	struct rvp_python *python = rvp_python_current();
 	struct chain chain = {.python = python, .thread = thread, .memo = &walker->memo, .seen = walker->seen};
-	uint64_t thread_state, at;
+	uint64_t at;
 	uint32_t number;
 	bool is_good;
 
-	if (!python || !is_current(&walker->memo, epoch << 32 | atomic_load(&python->serial)))
-		return 0;
 	chain.memory = (struct rvp_memory){.pages = walker->pages, .page_count = RVP_PYTHON_PAGES};
-	thread_state = rvp_python_thread_state(python, &chain.memory, walker->memo.thread_state);
-	walker->memo.thread_state = thread_state;
-	if (!thread_state)
+	walker->memo.thread_state = rvp_python_thread_state(python, &chain.memory);
+	if (!walker->memo.thread_state)
 		return 0;
-	is_good = first_frame(&chain, thread_state, &at);
+	is_good = first_frame(&chain, walker->memo.thread_state, &at);
 	if (is_good && !at)
 		return 0;
 	is_good = is_good && path_from(&chain, at, &number);
-	if (__builtin_expect(!is_good || !atomic_load_explicit(&python->is_proven, memory_order_relaxed), 0))
-		rvp_python_note(python, is_good);
+	rvp_python_note(python, is_good);
 	return is_good ? number : 0;
+}
+
+/* Whether the path is the last one, but for the instruction of its innermost frame. */
+static inline bool is_last_path(const struct rvp_python_layout *layout, struct rvp_python_memo *memo)
+{
+	uint64_t at = *(const uint64_t *)(memo->thread_state + layout->thread_frame);
+	struct rvp_python_frame *inner = &memo->frames[memo->top - 1];
+	bool has_moved;
+
+	if (layout->cframe_frame != RVP_PYTHON_NONE) {
+		if (!at || at != memo->cframe)
+			return false;
+		at = *(const uint64_t *)(at + layout->cframe_frame);
+	}
+	if (!memo->top || inner->address != at || pass_same(layout, memo->frames, memo->top, &has_moved))
+		return false;
+	if (!has_moved)
+		return true;
+	memo->told = memo->told < memo->top ? memo->told : memo->top - 1;
+	return take_instruction(layout, inner, read_at(layout, at));
+}
+
+uint32_t rvp_python_path(struct rvp_thread *thread, struct rvp_python_walker *walker, uint64_t epoch)
+{
+	struct rvp_python *python = rvp_python_current();
+	struct rvp_python_memo *memo = &walker->memo;
+
+	if (!python || !is_current(memo, epoch << 32 | atomic_load_explicit(&python->serial, memory_order_relaxed)))
+		return 0;
+	if (__builtin_expect(rvp_python_state_is(python, memo->thread_state) && is_last_path(&python->layout, memo), 1))
+		return memo->told >= memo->top && memo->frames[memo->top - 1].number
+			   ? memo->frames[memo->top - 1].number
+			   : rvp_python_memo_number(memo, &tree, thread);
+	return path_slowly(thread, python, walker);
 }
 
 void rvp_python_reset(void)

@@ -3,8 +3,8 @@
  *
  *   (Q1) A remembered frame is read only when the interpreter's own chain leads to it: its address is the current
  *        frame's or the `previous` of one that was just read. So no address of a frame that is gone is read.
- *   (Q2) It is the same when its words are: previous, code, instruction, owner; and the code object's name, file, line
- *        table and first line, for another may have come to lie at its address (that it is a code object at all was seen
+ *   (Q2) It is the same when its words are: previous, code, instruction, owner; and the code object's file, line table,
+ *        first line and its name's hash, for another may have come to lie at its address (that it is a code object at all was seen
  *        when it was first read, and a frame holds no other kind). Each is read each time.
  *   (Q3) frames[i].previous is frames[i - 1].address, and the outermost's is 0, for all that is remembered, also for what
  *        lies further in than the last path and may come again.
@@ -34,6 +34,7 @@ struct rvp_python_frame {
 struct rvp_python_memo {
 	uint64_t key;
 	uint64_t thread_state; /* that could be read; 0: none */
+	uint64_t cframe;       /* likewise, what leads from it to the innermost frame */
 	struct rvp_python_frame *frames; /* outermost first */
 	struct rvp_python_frame *fresh;  /* of the walk that goes on, innermost first */
 	uint32_t capacity;

@@ -6,8 +6,6 @@
 #include "preload/own.h"
 #include "preload/python_frames.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 
 enum { RUNTIME_SCANNED_BYTES = 4096, KEYS_MAX = 1024, MISSES_MAX = 4 };
 
@@ -83,18 +81,10 @@ void rvp_python_runtime_reset(void)
 	atomic_compare_exchange_strong(&rvp_python_state, &filling, RVP_PYTHON_FREE);
 }
 
-static inline bool names_this_thread(uint64_t thread_state)
-{
-	const struct rvp_python_layout *layout = &rvp_python.layout;
-
-	return *(const uint64_t *)(thread_state + layout->thread_interp) &&
-	       *(const uint64_t *)(thread_state + layout->thread_id) == (uint64_t)pthread_self();
-}
-
 static bool is_own_state(uint64_t thread_state, struct rvp_memory *memory)
 {
 	return !(thread_state & 7) && rvp_memory_has(memory, thread_state, rvp_python.layout.thread_bytes) &&
-	       names_this_thread(thread_state);
+	       rvp_python_state_names_us(&rvp_python, thread_state);
 }
 
 /* The state by the key in the word at `at`, {1, key}; 0: it is no such word. */
@@ -124,18 +114,14 @@ static uint64_t find_key(struct rvp_memory *memory)
 	return 0;
 }
 
-uint64_t rvp_python_thread_state(struct rvp_python *current, struct rvp_memory *memory, uint64_t known)
+uint64_t rvp_python_thread_state(struct rvp_python *current, struct rvp_memory *memory)
 {
 	uint32_t key = atomic_load_explicit(&current->key, memory_order_relaxed);
-	uint64_t found = key ? (uint64_t)pthread_getspecific(key - 1) : find_key(memory), finalizing;
+	uint64_t found = key ? (uint64_t)pthread_getspecific(key - 1) : find_key(memory);
 
-	if (!found)
+	if (!found || rvp_python_is_ending(current, found))
 		return 0;
-	/* The runtime is data of the interpreter's own module, and was read when the key was found. */
-	finalizing = *(const uint64_t *)(current->runtime + current->layout.runtime_finalizing);
-	if (finalizing && finalizing != found)
-		return 0;
-	return (found == known ? names_this_thread(found) : is_own_state(found, memory)) ? found : 0;
+	return is_own_state(found, memory) ? found : 0;
 }
 
 void rvp_python_note(struct rvp_python *current, bool is_good)

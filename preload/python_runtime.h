@@ -13,6 +13,7 @@
 #include "preload/python_layout.h"
 #include "preload/unwind_find.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -39,9 +40,35 @@ static inline struct rvp_python *rvp_python_current(void)
 	return __builtin_expect(is_ready, 0) ? &rvp_python : NULL;
 }
 
-/* Address of the thread's state; 0: it has none, or the interpreter is being finalized by another thread. `known`: one that
- * this told before to the same thread and memory, or 0. */
-uint64_t rvp_python_thread_state(struct rvp_python *python, struct rvp_memory *memory, uint64_t known);
+/* Whether a state names this thread. */
+static inline bool rvp_python_state_names_us(const struct rvp_python *python, uint64_t thread_state)
+{
+	const struct rvp_python_layout *layout = &python->layout;
+
+	return *(const uint64_t *)(thread_state + layout->thread_interp) &&
+	       *(const uint64_t *)(thread_state + layout->thread_id) == (uint64_t)pthread_self();
+}
+
+/* Whether the interpreter is being finalized by another thread than that of the state. The runtime is data of the
+ * interpreter's own module, and was read when the key was found. */
+static inline bool rvp_python_is_ending(const struct rvp_python *python, uint64_t thread_state)
+{
+	uint64_t finalizing = *(const uint64_t *)(python->runtime + python->layout.runtime_finalizing);
+
+	return finalizing && finalizing != thread_state;
+}
+
+/* Whether `known`, which rvp_python_thread_state told this thread, is still its state. */
+static inline bool rvp_python_state_is(const struct rvp_python *python, uint64_t known)
+{
+	uint32_t key = atomic_load_explicit(&python->key, memory_order_relaxed);
+
+	return known && key && (uint64_t)pthread_getspecific(key - 1) == known && !rvp_python_is_ending(python, known) &&
+	       rvp_python_state_names_us(python, known);
+}
+
+/* Address of the thread's state; 0: it has none, or the interpreter is being finalized by another thread. */
+uint64_t rvp_python_thread_state(struct rvp_python *python, struct rvp_memory *memory);
 
 /* In a child by fork; single-threaded. */
 void rvp_python_runtime_reset(void);
