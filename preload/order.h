@@ -49,8 +49,10 @@
 enum {
 	RVP_ORDER_WORDS_BITS = 15,
 	RVP_ORDER_EVERY = 16,
-	RVP_ORDER_SETTLE_TICKS = 1 << 16, /* 20 to 65 microseconds, once a process */
 };
+#ifndef RVP_ORDER_SETTLE_TICKS
+#define RVP_ORDER_SETTLE_TICKS 65536 /* 20 to 65 microseconds, once a process */
+#endif
 
 struct rvp_order {
 	_Atomic uint64_t epoch; /* odd: there are threads */
