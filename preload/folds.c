@@ -55,13 +55,26 @@ static struct rvp_fold *find(struct rvp_fold_table *from, uint64_t key)
 	return &from->entry[0];
 }
 
-/* bytes / (1 - exp(-bytes / T)) for bytes well below T, by its series; relative error below (bytes / T)^4 /
- * 720. */
+/* x / (1 - exp(-x)): for small x by its series, to x^4 / 720; f(2x) = 2 f(x) / (2 - x / f(x)). */
+static double over_chance(double x)
+{
+	int doublings = 0;
+	double f;
+
+	for (; x > 0.03125; x /= 2)
+		doublings++;
+	f = 1 + x / 2 + x * x / 12;
+	for (; doublings; doublings--, x *= 2)
+		f = 2 * f / (2 - x / f);
+	return f;
+}
+
+/* bytes / (1 - exp(-bytes / T)) */
 static uint64_t stands_for_bytes(uint64_t bytes)
 {
-	double mean = (double)rvp_process.sample_bytes, x = (double)bytes / mean;
+	double mean = (double)rvp_process.sample_bytes;
 
-	return (uint64_t)(mean * (1 + x / 2 + x * x / 12) + 0.5);
+	return (uint64_t)(mean * over_chance((double)bytes / mean) + 0.5);
 }
 
 /* A sample stands for sum / bytes allocs, not a whole number: what one leaves over the next one takes. */

@@ -23,7 +23,7 @@ struct rvp_real {
 	size_t (*malloc_usable_size)(void *);
 	bool is_in_program; /* the executable brings its own malloc: its calls cannot be seen, nor half of its
 			       blocks */
-	bool is_libcs;      /* malloc, calloc, realloc and free are libc's own */
+	bool is_libcs;      /* these malloc, calloc, realloc and free are libc's own */
 	bool is_shadowed;   /* a library with an allocator stands before us: the program's malloc is not our
 			       hook */
 	uintptr_t allocator_low, allocator_high; /* where the code of the real malloc's module lies */

@@ -7,13 +7,13 @@
  */
 #include "preload/recorder.h"
 
-#include "preload/aligned.h"
 #include "preload/blocks.h"
 #include "preload/cost.h"
 #include "preload/count.h"
 #include "preload/own.h"
 #include "preload/pause.h"
 #include "preload/quick.h"
+#include "preload/rate.h"
 #include "preload/real.h"
 #include "preload/sample.h"
 #include "preload/snapshot.h"
@@ -24,9 +24,10 @@
 /* Which record the block gets; 0: none. */
 static enum rvp_kind wanted_record(struct rvp_thread *thread, uint64_t bytes, enum rvp_family family)
 {
-	if (rvp_is_full_mode() || bytes >= rvp_process.threshold_bytes)
+	if (rvp_is_full_mode())
 		return RVP_ALLOC;
-	if (rvp_family_is_aligned(family) && rvp_aligned_is_wanted(thread))
+	if (bytes >= rvp_process.threshold_bytes ? rvp_rate_takes(&thread->large)
+						 : rvp_family_is_aligned(family) && rvp_rate_takes(&thread->aligned))
 		return RVP_ALLOC;
 	return rvp_sample_hits(thread, rvp_quick_sample_left(thread), bytes, rvp_process.sample_bytes) ? RVP_SAMPLE : 0;
 }

@@ -36,8 +36,8 @@ struct rvp_fills {
 	struct rvp_filled places[RVP_FILLED_PLACES];
 };
 
-/* How often this thread asks with an alignment (aligned.h). */
-struct rvp_aligned {
+/* How often this thread makes blocks of a kind (rate.h). */
+struct rvp_rate {
 	uint64_t looked_ns; /* 0: never */
 	uint32_t left;      /* until the next look */
 	bool is_fast;
@@ -68,7 +68,7 @@ struct rvp_thread {
 	uint64_t moved_bytes;           /* given out and back since the last look at the clock */
 	uint64_t events_left;           /* until the next look at the clock */
 	uint32_t writes_looks;          /* of those who follow writes (snapshot.c) */
-	struct rvp_aligned aligned;
+	struct rvp_rate large, aligned;
 	uint64_t cost_events, cost_seen; /* since one was timed, of all when that was (cost.h) */
 	uint64_t frames[RVP_FRAMES_MAX]; /* scratch of the walk */
 	struct rvp_fills fills;

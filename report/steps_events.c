@@ -117,7 +117,7 @@ struct gathering {
 	struct rvp_block_table live; /* site: index of the event */
 	size_t room;
 	uint32_t seen; /* allocations of the thread */
-	bool no_memory;
+	bool no_memory, large_were_sampled;
 };
 
 static bool grow(struct gathering *gathering)
@@ -239,6 +239,9 @@ static bool listen(const struct rvp_run *run, struct gathering *gathering)
 			take_alloc(gathering, &moment);
 		gathering->out->has_holes |= moment.record->kind == RVP_SAMPLE &&
 					     moment.tid == gathering->out->tid && is_aligned(&moment);
+		gathering->large_were_sampled |= moment.record->kind == RVP_SAMPLE &&
+						 moment.tid == gathering->out->tid &&
+						 moment.record->SAMPLE.bytes >= process->threshold_bytes;
 		if (moment.record->kind == RVP_FREE)
 			take_free(gathering, &moment);
 	}
@@ -332,6 +335,8 @@ static bool gather(const struct rvp_run *run, struct rvp_step_events *out, bool 
 	is_good = is_good && listen(run, &gathering);
 	if (is_good && gathering.sites.count > RVP_STEP_SITES_MAX)
 		out->why_none = "there are too many call paths";
+	else if (is_good && gathering.large_were_sampled)
+		out->why_none = "large blocks came too fast to be recorded each";
 	else if (is_good)
 		is_good = write_paths(run, out, &gathering.sites, is_python);
 	rvp_block_table_free(&gathering.live);

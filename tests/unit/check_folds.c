@@ -197,14 +197,14 @@ END_TEST
 /* bytes / p and 1 / p a sample, summed: bytes to half a byte a sample, allocs to one in all. */
 START_TEST(a_sample_counts_for_what_it_stands_for)
 {
-	static const uint64_t sizes[] = {1, 16, 100, 4096, 12345, 16383};
+	static const uint64_t sizes[] = {1, 16, 100, 4096, 12345, 16383, 100000, 1 << 20, 40 << 20};
 	const struct rvp_fold_table *table;
 
-	for (uint32_t i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 9; i++)
 		for (int round = 0; round < 1000; round++)
 			rvp_fold((struct rvp_path){i + 1, 0}, sizes[i], true);
 	table = read_back();
-	for (uint32_t i = 0; i < 6; i++) {
+	for (uint32_t i = 0; i < 9; i++) {
 		const struct rvp_fold *entry = entry_of(table, i + 1, 0);
 		double weight = 1000 / -expm1(-(double)sizes[i] / SAMPLE_MEAN_BYTES);
 		double bytes = weight * (double)sizes[i];

@@ -139,7 +139,7 @@ END_TEST
 /* The mean of the product on the sizes that give few points a block. */
 START_TEST(weights_at_the_usual_mean)
 {
-	static const uint64_t sizes[] = {4096, 16383};
+	static const uint64_t sizes[] = {4096, 16383, 65536, 1 << 20};
 
 	for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		double errors = error_of_estimate(sizes[i], mean_bytes);

@@ -62,6 +62,20 @@ static int many_at_once(void)
 	return 0;
 }
 
+/* 400,000 blocks of 16 KiB and more as fast as it goes, of which some live: too many to record each. */
+static int large_and_fast(void)
+{
+	enum { HELD = 64, COUNT = 400000 };
+	static void *held[HELD];
+
+	for (size_t i = 0; i < COUNT; i++) {
+		free(held[i % HELD]);
+		held[i % HELD] = malloc(16384 + i % 7 * 3000);
+	}
+	say("%d blocks\n", COUNT);
+	return 0;
+}
+
 static void free_key(void *block)
 {
 	free(block);
@@ -316,6 +330,7 @@ static int main_thread_ends_first(void)
 const struct life_case thread_cases[] = {
     {"thousand_threads", thousand_threads},
     {"many_at_once", many_at_once},
+    {"large_and_fast", large_and_fast},
     {"frees_at_thread_exit", frees_at_thread_exit},
     {"handlers_allocate", handlers_allocate},
     {"handlers_inside_hooks", handlers_inside_hooks},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* check_aligned.c: which aligned requests are recorded each: all of a thread that is slow enough, none of one that is
+/* check_rate.c: which blocks of a kind are recorded each: all of a thread that is slow enough, none of one that is
  * faster until it slows down. The clock is the test's own. */
-#include "preload/aligned.h"
+#include "preload/rate.h"
 #include "preload/stamp.h"
 #include "tests/unit/run_suite.h"
 
@@ -16,12 +16,12 @@ uint64_t rvp_monotonic_ns(void)
 }
 
 /* How many of `count` requests, one each `apart_ns`, are wanted. */
-static int wanted(struct rvp_thread *thread, int count, uint64_t apart_ns)
+static int wanted(struct rvp_rate *rate, int count, uint64_t apart_ns)
 {
 	int sum = 0;
 
 	for (int i = 0; i < count; i++, now_ns += apart_ns)
-		sum += rvp_aligned_is_wanted(thread);
+		sum += rvp_rate_takes(rate);
 	return sum;
 }
 
@@ -35,31 +35,31 @@ START_TEST(families)
 }
 END_TEST
 
-static const uint64_t apart_ns = 1000000000 / RVP_ALIGNED_A_SECOND;
+static const uint64_t apart_ns = 1000000000 / RVP_RATE_A_SECOND;
 
 START_TEST(a_slow_thread_has_each_recorded)
 {
-	struct rvp_thread *thread = calloc(1, sizeof *thread);
+	struct rvp_rate *rate = calloc(1, sizeof *rate);
 
-	ck_assert_int_eq(wanted(thread, 100000, apart_ns), 100000);
-	free(thread);
+	ck_assert_int_eq(wanted(rate, 100000, apart_ns), 100000);
+	free(rate);
 }
 END_TEST
 
 START_TEST(a_fast_thread_is_sampled_until_it_slows_down)
 {
-	struct rvp_thread *thread = calloc(1, sizeof *thread);
+	struct rvp_rate *rate = calloc(1, sizeof *rate);
 
-	ck_assert_int_eq(wanted(thread, 10 * RVP_ALIGNED_A_LOOK, apart_ns * 98 / 100), RVP_ALIGNED_A_LOOK);
-	ck_assert_int_eq(wanted(thread, 10 * RVP_ALIGNED_A_LOOK, apart_ns), 9 * RVP_ALIGNED_A_LOOK);
-	free(thread);
+	ck_assert_int_eq(wanted(rate, 10 * RVP_RATE_A_LOOK, apart_ns * 98 / 100), RVP_RATE_A_LOOK);
+	ck_assert_int_eq(wanted(rate, 10 * RVP_RATE_A_LOOK, apart_ns), 9 * RVP_RATE_A_LOOK);
+	free(rate);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("aligned");
-	TCase *cases = tcase_create("aligned");
+	Suite *suite = suite_create("rate");
+	TCase *cases = tcase_create("rate");
 
 	tcase_add_test(cases, families);
 	tcase_add_test(cases, a_slow_thread_has_each_recorded);
