@@ -73,6 +73,7 @@ static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rv
 {
 	const struct rvp_memo_frame *inner = &memo->frames[memo->frame_count - 1];
 	uint32_t words = inner->word_count, outer = words > window ? (words - window) & ~3u : 0, count;
+	uint64_t places = 0;
 
 	if (words - outer > RVP_WINDOW_MAX)
 		outer += 4;
@@ -80,16 +81,16 @@ static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rv
 	shape->outer_words = (uint16_t)outer;
 	shape->window = (uint16_t)((count + RVP_WINDOW_BLOCK - 1) & ~(uint32_t)(RVP_WINDOW_BLOCK - 1));
 	shape->bp_mask = inner->is_bp_used ? ~0ul : 0;
-	shape->salt = rvp_path_below(rvp_path_below(shape->tag, shape->bp_mask), outer << 16 | count);
 	for (uint32_t i = 0; i < shape->window; i++) {
 		uint64_t at = memo->words[outer + 1 + (i < count ? i : 0)].at - caller.sp;
 
 		if (at > UINT16_MAX * 8ul)
 			return false;
 		shape->offset[i] = (uint16_t)(at / 8);
-		shape->salt = rvp_path_below(shape->salt, at);
+		places += at * rvp_window_weights[i];
 		shape->reach_bytes = at + 8 > shape->reach_bytes ? (uint32_t)at + 8 : shape->reach_bytes;
 	}
+	shape->salt = rvp_path_below(rvp_path_below(shape->tag, places), outer << 16 | count << 1 | inner->is_bp_used);
 	return count > 0;
 }
 

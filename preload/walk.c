@@ -18,13 +18,15 @@
 
 #include <string.h>
 
-enum { REACH_PAGES_MAX = 1024 };
+/* After so many walks in a row whose path was not known, only every COLD_EVERY-th is looked up and entered. */
+enum { REACH_PAGES_MAX = 1024, MISSES_COLD = 64, COLD_EVERY = 8 };
 
 struct walker {
 	uint32_t tid; /* whose stack the next two are of */
 	uint32_t generation; /* that what is remembered is of; 0: nothing is */
 	uint64_t stack_low, stack_high;
 	uint32_t epoch, era; /* further, of what is remembered (N4) */
+	uint32_t misses;     /* walks since the last path that was known */
 	struct rvp_memo memo;
 	struct rvp_shapes shapes;
 	struct rvp_python_walker python;
@@ -130,29 +132,67 @@ static bool is_current(struct walker *walker, uint32_t generation)
 	return true;
 }
 
+/* Whether the caller stands on the thread's own stack, and what is remembered is of that and of the code as it is. */
+static inline bool can_be_known(const struct walker *walker, const struct rvp_thread *thread, uint64_t sp,
+				uint32_t generation)
+{
+	return walker->generation == generation && walker->tid == thread->tid &&
+	       walker->stack_high == thread->stack_high && sp >= walker->stack_low && sp < walker->stack_high;
+}
+
+/* The path of a walk that comes after many whose path was not known; NULL: not known, or not looked up. */
+static const struct rvp_known_path *known_after_all(const struct walker *walker, const struct rvp_thread *thread,
+						    struct rvp_caller caller, uint32_t generation)
+{
+	if (walker->misses < MISSES_COLD || walker->misses % COLD_EVERY != COLD_EVERY - 1 ||
+	    !can_be_known(walker, thread, caller.sp, generation))
+		return NULL;
+	return rvp_shapes_find(&walker->shapes, &walker->memo, caller, walker->stack_high);
+}
+
+/* Whether this walk, whose path is not known, is one to look up (again) and to enter. */
+static bool is_worth_it(struct walker *walker)
+{
+	walker->misses++;
+	return walker->misses < MISSES_COLD || walker->misses % COLD_EVERY == 0;
+}
+
+static uint32_t walk_by_memo(struct rvp_thread *thread, struct walker *walker, struct rvp_caller caller,
+			     struct rvp_memory *memory, uint32_t *count)
+{
+	struct rvp_memo *memo = &walker->memo;
+	uint32_t number;
+	enum rvp_unwound how = rvp_memo_walk(memo, thread, caller, memory, &tree, walker->era, &number);
+
+	if (how == RVP_UNWOUND_ODD) {
+		look_at_stack(walker, thread, caller.sp, memory);
+		return walk_whole(thread, caller, memory, count);
+	}
+	*count = memo->depth;
+	if (how == RVP_UNWOUND_CUT)
+		rvp_lose(RVP_LOSS_STACK_CUT, 1);
+	else if (number && memo->frame_count == memo->depth && is_worth_it(walker))
+		rvp_shapes_enter(&walker->shapes, memo, caller, number);
+	return number;
+}
+
 static __attribute__((noinline)) uint32_t walk_slowly(struct rvp_thread *thread, struct walker *walker,
 						      struct rvp_caller caller, uint32_t generation,
 						      uint32_t *count)
 {
 	uint64_t pages[RVP_MEMORY_PAGES] = {0};
 	struct rvp_memory memory = {.pages = pages, .page_count = RVP_MEMORY_PAGES};
-	enum rvp_unwound how;
-	uint32_t number;
+	const struct rvp_known_path *path = known_after_all(walker, thread, caller, generation);
 
+	if (path) {
+		walker->misses = 0;
+		*count = path->depth;
+		return path->number;
+	}
 	look_at_stack(walker, thread, caller.sp, &memory);
 	if (!memory.high || !is_current(walker, generation))
 		return walk_whole(thread, caller, &memory, count);
-	how = rvp_memo_walk(&walker->memo, thread, caller, &memory, &tree, walker->era, &number);
-	if (how == RVP_UNWOUND_ODD) {
-		look_at_stack(walker, thread, caller.sp, &memory);
-		return walk_whole(thread, caller, &memory, count);
-	}
-	*count = walker->memo.depth;
-	if (how == RVP_UNWOUND_CUT)
-		rvp_lose(RVP_LOSS_STACK_CUT, 1);
-	else if (number && walker->memo.frame_count == walker->memo.depth)
-		rvp_shapes_enter(&walker->shapes, &walker->memo, caller, number);
-	return number;
+	return walk_by_memo(thread, walker, caller, &memory, count);
 }
 
 static inline __attribute__((always_inline)) uint32_t native_path(struct rvp_thread *thread, struct walker *walker,
@@ -161,12 +201,10 @@ static inline __attribute__((always_inline)) uint32_t native_path(struct rvp_thr
 	uint32_t generation = atomic_load_explicit(&rvp_rule_generation, memory_order_acquire);
 	const struct rvp_known_path *path;
 
-	if (__builtin_expect(walker->generation == generation && walker->tid == thread->tid &&
-				 walker->stack_high == thread->stack_high && caller.sp >= walker->stack_low &&
-				 caller.sp < walker->stack_high,
-			     1)) {
+	if (__builtin_expect(can_be_known(walker, thread, caller.sp, generation) && walker->misses < MISSES_COLD, 1)) {
 		path = rvp_shapes_find(&walker->shapes, &walker->memo, caller, walker->stack_high);
 		if (__builtin_expect(path != NULL, 1)) {
+			walker->misses = 0;
 			*count = path->depth;
 			return path->number;
 		}
