@@ -4,8 +4,9 @@
  *   (F1) The decoder stays inside them, and its texts do.
  *   (F2) It ends: at the end, or broken at a place inside; it always moves on.
  *   (F3) It is deterministic: a second decoder over the same bytes gives the same records.
+ *   (F4) Runs of compact events, from memory that ends where the bytes do, are the records that came one by one.
  */
-#include "record/decode.h"
+#include "record/event_decode.h"
 #include "tests/fuzz/target.h"
 
 #include <stdlib.h>
@@ -33,6 +34,38 @@ static void check_texts(const struct rvp_record *record, const uint8_t *bytes, s
 	}
 }
 
+static bool stands_for(const struct rvp_record *record, const struct rvp_compact_event *event)
+{
+	if (!event->is_alloc)
+		return record->kind == RVP_FREE && record->FREE.stamp == event->stamp &&
+		       record->FREE.address == event->address && record->FREE.family == event->family;
+	return record->kind == RVP_ALLOC && record->ALLOC.stamp == event->stamp &&
+	       record->ALLOC.address == event->address && record->ALLOC.bytes == event->bytes &&
+	       record->ALLOC.stack == event->stack && record->ALLOC.python == event->python;
+}
+
+static void check_runs(const uint8_t *bytes, size_t length)
+{
+	uint8_t *exact = malloc(length + 1);
+	struct rvp_decoder decoder = rvp_decoder_over(exact, length), one = rvp_decoder_over(bytes, length);
+	struct rvp_compact_event events[7];
+	struct rvp_record record;
+	size_t count;
+
+	memcpy(exact, bytes, length);
+	do {
+		count = rvp_decode_events(&decoder, events, sizeof events / sizeof events[0]);
+		for (size_t i = 0; i < count; i++)
+			if (!rvp_decode_next(&one, &record) || !stands_for(&record, &events[i]))
+				abort();
+		if (decoder.at - exact != one.at - bytes)
+			abort();
+	} while (count || (rvp_decode_next(&decoder, &record) && rvp_decode_next(&one, &record)));
+	if (decoder.broken != (rvp_decode_next(&one, &record), one.broken) || decoder.at - exact != one.at - bytes)
+		abort();
+	free(exact);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	struct rvp_decoder decoder = rvp_decoder_over(bytes, length), again = decoder;
@@ -57,5 +90,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	if (decoder.at < bytes || decoder.at > bytes + length ||
 	    (!decoder.broken && decoder.at != bytes + length))
 		abort();
+	check_runs(bytes, length);
 	return 0;
 }

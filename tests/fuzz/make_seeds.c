@@ -2,7 +2,7 @@
 /* make_seeds.c: writes the corpus's first inputs, one call for all targets, from known records of every kind.
  * Usage: make_seeds CORPUS_FOLDER. Needed only when the format changes; its results are kept in
  * tests/data/corpus. */
-#include "record/encode.h"
+#include "record/event_encode.h"
 #include "record/log_reader.h"
 #include "record/tree.h"
 #include "tests/fuzz/folder_input.h"
@@ -48,10 +48,34 @@ static uint8_t *put_all_kinds(uint8_t *at, uint64_t start)
 #define FILL_S(field)           .field = 1,
 #define FILL_P(field)           .field = 1,
 #define FILL_X(field)           .field = {"seed", 4},
+#define FILL_R(field)           .field = {"seed", 4},
 #define FILL(kind, field, what) FILL_##kind(field)
 #define RVP_RECORD(ID, id, name, what) \
 	at = rvp_put_##ID(at, &delta, &(struct rvp_record_##ID){RVP_FIELDS_##ID(FILL)});
 #include "record/schema.def"
+	return at;
+}
+
+/* Compact events of every length, with other records among them. */
+static uint8_t *put_events(uint8_t *at)
+{
+	struct rvp_delta delta = {0};
+	uint64_t stamp = 1000, number = 1;
+
+	for (unsigned i = 0; i < 64; i++, number = number * 3 + 1) {
+		const uint64_t *given = i % 5 == 0 ? &stamp : NULL;
+		uint64_t address = 0x7f0000000000 + (number >> i % 40) % 0x1000000 * (i % 7 ? 8 : 1);
+
+		stamp += number % 0x10000 << i % 20;
+		if (i % 9 == 8)
+			at = rvp_put_NODE(at, &delta, &(struct rvp_record_NODE){.node = i, .pc = number});
+		if (i % 2)
+			at = rvp_put_event_free(at, &delta, given, address, i % RVP_FAMILY_COUNT, false);
+		else
+			at = rvp_put_event_alloc(at, &delta, given, address, number >> i % 60,
+						 (uint32_t)(number >> i % 32), i % 3 ? 0 : (uint32_t)number,
+						 i % RVP_FAMILY_COUNT, false);
+	}
 	return at;
 }
 
@@ -219,6 +243,7 @@ int main(int count, char **words)
 	corpus = words[1];
 	put_file("decode", "all-kinds", payload, (size_t)(put_all_kinds(payload, 0) - payload));
 	put_file("decode", "empty", payload, 0);
+	put_file("decode", "events", payload, (size_t)(put_events(payload) - payload));
 	put_file("decode", "long-number", "\x0d\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 11);
 	put_file("decode", "text-past-end", "\x03\x00\xff\xff\x03seed", 9);
 	make_tree(&files);
