@@ -57,7 +57,7 @@ static void put_free(struct rvp_log_writer *writer, uint64_t number, uint64_t st
 	bool is_stamped = number % 16 == 0 || !writer->delta.stamp;
 
 	rvp_slot_commit(writer->slot, rvp_put_event_free(at, &writer->delta, is_stamped ? &stamp : NULL, address,
-							 RVP_FAMILY_FREE));
+							 RVP_FAMILY_FREE, false));
 }
 
 static void put_alloc(struct rvp_log_writer *writer, uint64_t number, uint64_t stamp, uint64_t address)
@@ -68,7 +68,7 @@ static void put_alloc(struct rvp_log_writer *writer, uint64_t number, uint64_t s
 	rvp_slot_commit(writer->slot,
 			rvp_put_event_alloc(at, &writer->delta, is_stamped ? &stamp : NULL, address,
 					    16 + next_random() % 4096, 1 + (uint32_t)(next_random() % NODES), 0,
-					    RVP_FAMILY_MALLOC));
+					    RVP_FAMILY_MALLOC, false));
 }
 
 static void write_events(struct rvp_log_writer *writer, uint64_t events, uint64_t live)

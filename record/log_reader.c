@@ -7,6 +7,7 @@
 #include "record/log_reader.h"
 
 #include "record/decode.h"
+#include "record/packed_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -262,11 +263,35 @@ static void *copy_log(int fd, size_t length)
 	return rvp_failed(status) ? MAP_FAILED : copy;
 }
 
+/* Packed, it is beside where the log was. ENOENT: neither is there. */
+static struct rvp_status map_packed(struct rvp_log *log, const char *path)
+{
+	char folder[4096];
+	size_t length = strlen(path), name = strlen("/" RVP_LOG_FILE);
+	struct rvp_unpacked unpacked;
+	struct rvp_status status;
+
+	if (length < name || length - name >= sizeof folder || strcmp(path + length - name, "/" RVP_LOG_FILE) != 0)
+		return rvp_fail("open", path, ENOENT);
+	snprintf(folder, sizeof folder, "%.*s", (int)(length - name), path);
+	status = rvp_unpack_log(folder, &unpacked);
+	if (rvp_failed(status))
+		return status.error == ENOENT ? rvp_fail("open", path, ENOENT) : status;
+	log->log_map = unpacked.map;
+	log->log_map_bytes = log->log_bytes = unpacked.bytes;
+	log->packed_bytes = unpacked.packed_bytes;
+	log->damaged_pieces = unpacked.damaged_pieces;
+	memcpy(&log->file, log->log_map, sizeof log->file);
+	return RVP_OK;
+}
+
 static struct rvp_status map_log(struct rvp_log *log, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 
+	if (fd < 0 && errno == ENOENT)
+		return map_packed(log, path);
 	if (fd < 0)
 		return rvp_fail("open", path, errno);
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {

@@ -42,7 +42,9 @@ struct rvp_log {
 	uint64_t missing_chunks; /* a sequence number that is nowhere */
 	uint64_t doubled_chunks; /* in log and buffer, or twice in the log: harmless, taken once */
 	uint64_t skipped_bytes;  /* neither chunk nor zeros */
-	uint64_t log_bytes;
+	uint64_t log_bytes; /* of the log as it was recorded */
+	uint64_t packed_bytes; /* of the packed log that it was read from; 0: of none */
+	uint64_t damaged_pieces; /* of that */
 
 	/* The reader's own. */
 	void *log_map, *buffers_copy;
@@ -53,7 +55,7 @@ struct rvp_log {
  * Errors: a file that cannot be read, that is no log, or of another format version. Damage is no error. */
 struct rvp_status rvp_log_open(struct rvp_log *log, const char *log_path, const char *buffers_path);
 
-/* The same for RVP_LOG_FILE and RVP_BUFFER_FILE in `folder`. */
+/* The same for RVP_LOG_FILE, or RVP_PACKED_FILE where there is none, and RVP_BUFFER_FILE in `folder`. */
 struct rvp_status rvp_log_open_folder(struct rvp_log *log, const char *folder);
 
 void rvp_log_close(struct rvp_log *log);

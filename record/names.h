@@ -57,6 +57,7 @@ extern const char *const rvp_family_names[RVP_FAMILY_COUNT];
 #define RVP_WATCH_FILE   "watch.rvl"   /* log of the outside watcher (rvprof run) */
 #define RVP_PROC_FORMAT  "proc.%u.%u"
 #define RVP_LOG_FILE     "log.rvl"     /* sealed chunks (chunk.h) */
+#define RVP_PACKED_FILE  "log.rvz"     /* the same, packed (packed_log.h); one of the two is there */
 #define RVP_BUFFER_FILE  "buffers.rvb" /* a slot a thread (slot.h) */
 
 enum rvp_mode { RVP_MODE_SAMPLED = 0, RVP_MODE_FULL = 1 };

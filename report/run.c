@@ -118,6 +118,10 @@ static void open_log(struct rvp_run *run, struct rvp_process *process, const cha
 			return;
 	}
 	source->has_log = true;
+	if (source->log.damaged_pieces && !process->flaw[0])
+		snprintf(process->flaw, sizeof process->flaw,
+			 "%s/" RVP_PACKED_FILE ": %llu of its pieces are damaged, the rest is read", name,
+			 (unsigned long long)source->log.damaged_pieces);
 	if (source->log.folds_damaged && !process->flaw[0])
 		snprintf(process->flaw, sizeof process->flaw, "%s/" RVP_FOLD_FILE " is damaged", name);
 	rvp_counters_sum(&process->counters, &source->log.counters);

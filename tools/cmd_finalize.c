@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_finalize.c: `rvprof finalize [--output DIR] DIR`: writes the outputs of a run folder, again if they are
  * there. Loads no library but libc and libm: a program that ends waits for it. */
+#include "report/compress.h"
 #include "report/finalize.h"
 #include "tools/commands.h"
 #include "tools/last_look.h"
@@ -22,6 +23,8 @@ static int write_outputs(const char *folder, const char *to)
 	if (!to)
 		rvp_last_look(folder);
 	status = to ? rvp_finalize_into(folder, to) : rvp_finalize(folder);
+	if (!rvp_failed(status) && !to)
+		status = rvp_compress_run(folder);
 	if (!rvp_failed(status))
 		return RVP_EXIT_DONE;
 	rvp_complain_of(&status);

@@ -9,6 +9,7 @@
 #include "tools/commands.h"
 
 #include "report/attribution.h"
+#include "report/compress.h"
 #include "report/finalize.h"
 #include "report/text_json.h"
 #include "report/text_ledger.h"
@@ -452,6 +453,8 @@ static int report_on(struct report *report, const char *folder)
 		status = print_summary(folder);
 	}
 	close_report(report);
+	if (!rvp_failed(finalized))
+		rvp_compress_in_background(folder);
 	return finish(status);
 }
 

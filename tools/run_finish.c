@@ -4,6 +4,7 @@
 #include "tools/run_finish.h"
 
 #include "record/pattern.h"
+#include "report/compress.h"
 #include "report/finalize.h"
 #include "report/text_numbers.h"
 #include "report/text_style.h"
@@ -192,4 +193,6 @@ void rvp_run_finish(const struct rvp_run_settings *settings, const struct rvp_ru
 		say_unseen(settings, end);
 	if (!settings->options.quiet)
 		say_summary(place, end, color_of(settings->options.color));
+	if (settings->options.finalize)
+		rvp_compress_in_background(place->path);
 }

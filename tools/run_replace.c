@@ -19,7 +19,8 @@
 /* What rvprof writes: in a run folder, and in its proc.* folders. */
 static const char *const run_names[] = {RVP_TREE_FILE, RVP_LOCK_FILE, RVP_WATCH_FILE, "proc.*.*", "*.json",
 					"*.csv",       "report.html", ".*.tmp",       "*.tmp",    NULL};
-static const char *const process_names[] = {RVP_LOG_FILE, RVP_BUFFER_FILE, NULL};
+static const char *const process_names[] = {RVP_LOG_FILE, RVP_PACKED_FILE, RVP_PACKED_FILE ".tmp", RVP_BUFFER_FILE,
+					    RVP_FOLD_FILE, NULL};
 
 static bool is_one_of(const char *name, const char *const *patterns)
 {

@@ -12,7 +12,7 @@ compiler=$(command -v clang || command -v clang-14) || {
 }
 cd "$root" || exit 2
 record="record/decode.c record/log_reader.c record/names.c record/schema.c record/status.c record/options.c
-	record/nearest.c record/pattern.c"
+	record/nearest.c record/pattern.c record/columns.c record/packed_log.c record/packed_piece.c"
 
 build() { # target
 	sources="tests/fuzz/fuzz_$1.c"
@@ -30,11 +30,11 @@ build() { # target
 	# shellcheck disable=SC2086 # lists of words
 	"$compiler" -std=gnu11 -D_GNU_SOURCE -O1 -g -fno-strict-aliasing -I. \
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -DRVP_VERSION='"fuzz"' \
-		$sources $record $libraries -o "$scratch/fuzz_$1"
+		$sources $record $libraries -lzstd -o "$scratch/fuzz_$1"
 }
 
 bad=0
-for target in ${*:-decode log options run gguf rules safetensors}; do
+for target in ${*:-decode log packed options run gguf rules safetensors}; do
 	build "$target" || exit 2
 	mkdir -p "$scratch/$target"
 	if "$scratch/fuzz_$target" -max_total_time="$seconds" -max_len=33000 -timeout=20 -print_final_stats=1 \

@@ -4,6 +4,7 @@
  * tests/data/corpus. */
 #include "record/event_encode.h"
 #include "record/log_reader.h"
+#include "record/packed_log.h"
 #include "record/tree.h"
 #include "tests/fuzz/folder_input.h"
 
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { SLOTS = 2, SLOT_BYTES = RVP_SLOT_PAYLOAD_AT + 2048 };
 
@@ -229,6 +231,30 @@ static void put_input(const char *folder, const char *name, const struct files *
 		 FOLDER_HEAD_BYTES + tree_length + files->log_length + sizeof files->buffers);
 }
 
+/* A log, packed as it is; `cut` bytes are left off. */
+static void put_packed(const char *name, const struct files *files, bool is_sealed, size_t cut)
+{
+	char folder[] = "/tmp/rvprof-seeds-XXXXXX", path[64];
+	static uint8_t input[65536];
+	size_t length;
+	FILE *file;
+
+	if (!mkdtemp(folder))
+		exit(1);
+	snprintf(path, sizeof path, "%s/" RVP_LOG_FILE, folder);
+	file = fopen(path, "wb");
+	if (!file || fwrite(files->log, 1, files->log_length, file) != files->log_length || fclose(file) != 0 ||
+	    rvp_failed(rvp_pack_log(folder, 1, NULL)))
+		exit(1);
+	snprintf(path, sizeof path, "%s/" RVP_PACKED_FILE, folder);
+	file = fopen(path, "rb");
+	input[0] = is_sealed;
+	length = file ? 1 + fread(input + 1, 1, sizeof input - 1, file) : 0;
+	if (length <= cut || fclose(file) != 0 || unlink(path) != 0 || rmdir(folder) != 0)
+		exit(1);
+	put_file("packed", name, input, length - cut);
+}
+
 int main(int count, char **words)
 {
 	static struct files files, longer, story;
@@ -259,6 +285,9 @@ int main(int count, char **words)
 	make_tree(&story);
 	make_log(&story, 0);
 	put_input("run", "story", &story, FOLDER_SEAL, true);
+	put_packed("story", &story, true, 0);
+	put_packed("four-rounds", &longer, false, 0);
+	put_packed("cut", &longer, true, 700);
 	put_file("options", "usual", options, sizeof options - 1);
 	return 0;
 }

@@ -54,7 +54,7 @@ static void put_plain_alloc(struct maker_thread *thread, uint64_t stamp, uint64_
 	at = maker_room(thread, RVP_COMPACT_ROOM_BYTES);
 	maker_commit(thread,
 		     rvp_put_event_alloc(at, &thread->delta, stamp == thread->delta.stamp ? NULL : &stamp, address,
-					 bytes, stack, python, family),
+					 bytes, stack, python, family, false),
 		     RVP_ALLOC, bytes);
 }
 
@@ -69,7 +69,8 @@ static void put_plain_free(struct maker_thread *thread, uint64_t stamp, uint64_t
 	}
 	at = maker_room(thread, RVP_COMPACT_ROOM_BYTES);
 	maker_commit(thread,
-		     rvp_put_event_free(at, &thread->delta, stamp == thread->delta.stamp ? NULL : &stamp, address, family),
+		     rvp_put_event_free(at, &thread->delta, stamp == thread->delta.stamp ? NULL : &stamp, address, family,
+					false),
 		     RVP_FREE, 0);
 }
 
