@@ -112,7 +112,10 @@ static void print_call(void)
 		print_callee();
 		printf(");\n");
 		break;
-	case 8: /* deep */
+	case 8:
+		printf("\tturn_often_%d(budget - 1);\n", is_module ? 0 : unit);
+		break;
+	case 9: /* deep */
 		printf("\tfor (int i = 0; i < %u; i++)\n\t", 1 + draw(3));
 		print_plain_call("budget - 1");
 		break;
@@ -160,6 +163,29 @@ static void print_spread(int number)
 	       number);
 }
 
+/* The same way down again and again, but for one call site, at any depth. What is further in is equal to the digit: only
+ * who reads all of the stack sees the difference. */
+static void print_turns(int number)
+{
+	printf("\nNOINLINE static void turn_%d(uint64_t turns, int left);\n"
+	       "NOINLINE static void bend_%d(uint64_t turns, int left)\n{\n"
+	       "\tchar *room = __builtin_alloca(%u);\n\tTOUCH(room);\n\tturn_%d(turns, left);\n\tTOUCH(room);\n}\n",
+	       number, number, 16 + 16 * draw(10), number);
+	printf("NOINLINE static void turn_%d(uint64_t turns, int left)\n{\n"
+	       "\tif (left == 0)\n\t\tevent();\n"
+	       "\telse if (turns & 1) {\n\t\tturn_%d(turns >> 2, left - 1);\n\t\t__asm__ volatile(\"nop\");\n\t}\n"
+	       "\telse if (turns & 2)\n\t\tbend_%d(turns >> 2, left - 1);\n"
+	       "\telse\n\t\tturn_%d(turns >> 2, left - 1);\n"
+	       "\t__asm__ volatile(\"\" ::: \"memory\");\n}\n",
+	       number, number, number, number);
+	printf("NOINLINE static void turn_often_%d(int budget)\n{\n"
+	       "\tint depth = 3 + (int)(draw() %% 28);\n\tuint64_t turns = draw() & draw() & draw();\n\n"
+	       "\tif (!step(budget))\n\t\treturn;\n"
+	       "\tfor (int i = 0; i < 20; i++) {\n\t\tturn_%d(turns, depth);\n"
+	       "\t\tturns ^= 1ul << draw() %% (uint64_t)(2 * depth);\n\t}\n}\n",
+	       number, number);
+}
+
 static void print_unit(void)
 {
 	char name[40];
@@ -168,6 +194,7 @@ static void print_unit(void)
 		for (int i = 0; i < functions; i++)
 			printf("void f_%d_%d(int budget);\n", u, i);
 	print_spread(unit);
+	print_turns(unit);
 	for (int i = 0; i < functions; i++) {
 		snprintf(name, sizeof name, "f_%d_%d", unit, i);
 		print_function(name);
@@ -188,6 +215,7 @@ static void print_module(void)
 	for (int i = 0; i < functions; i++)
 		printf("static void m_%d(int budget);\n", i);
 	print_spread(0);
+	print_turns(0);
 	for (int i = 0; i < functions; i++) {
 		snprintf(name, sizeof name, "m_%d", i);
 		printf("static ");
