@@ -15,7 +15,7 @@ struct layout {
 	bool is_alloc;
 };
 
-static void add_field(struct layout *layout, unsigned column, unsigned length)
+static inline void add_field(struct layout *layout, unsigned column, unsigned length)
 {
 	if (!length)
 		return;
@@ -31,7 +31,7 @@ static unsigned by_length(unsigned column, unsigned length, unsigned most)
 }
 
 /* Behind the stamp's first byte, whose length it tells. `stamp` is that byte, where there is one. */
-static struct layout layout_of(unsigned head, unsigned shape, unsigned stamp)
+static inline __attribute__((always_inline)) struct layout layout_of(unsigned head, unsigned shape, unsigned stamp)
 {
 	struct layout layout = {.is_alloc = (head & RVP_COMPACT_ALLOC) != 0};
 	unsigned address = (head & 7) + 1, size = 1u << (shape & 3), stack = shape >> 2 & 7, python = shape >> 5;

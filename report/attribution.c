@@ -165,11 +165,16 @@ void rvp_claim_site(struct rvp_attribution *attribution, uint32_t site, struct r
 
 /* ---- the survey ---- */
 
+static bool is_indexed(const struct rvp_block *block)
+{
+	return block->bytes >= RVP_INDEXED_BYTES || block->flags & RVP_BLOCK_MAPPED;
+}
+
 static void note_block(struct rvp_attribution *attribution, const struct rvp_event *event)
 {
 	const struct rvp_block *block = &event->block;
 
-	if (block->bytes < RVP_INDEXED_BYTES && !(block->flags & RVP_BLOCK_MAPPED))
+	if (!is_indexed(block))
 		return;
 	if (!rvp_live_index_put(&attribution->index, event->moment->process, block))
 		attribution->no_memory = true;
@@ -186,7 +191,7 @@ static void survey_see(struct rvp_observer *observer, const struct rvp_event *ev
 	for (int i = 0; i < SOURCES; i++)
 		if (attribution->sources[i]->survey)
 			attribution->sources[i]->survey(attribution->sources[i], event, state);
-	if (event->kind == RVP_EVENT_DIED)
+	if (event->kind == RVP_EVENT_DIED && is_indexed(&event->block))
 		rvp_live_index_remove(&attribution->index, event->moment->process, event->block.address);
 	if (event->kind == RVP_EVENT_END)
 		rvp_live_index_clear(&attribution->index, event->moment->process);

@@ -29,17 +29,18 @@ struct rvp_row rvp_row_of(const struct rvp_state *state, uint64_t ns)
 	return row;
 }
 
-static bool has_moved(uint64_t from, uint64_t to)
+static void set_limits(uint64_t bytes, uint64_t *least, uint64_t *most)
 {
-	uint64_t distance = from > to ? from - to : to - from;
-	uint64_t part = from / 50;
+	uint64_t part = bytes / 50, distance = part > least_bytes ? part : least_bytes;
 
-	return distance > (part > least_bytes ? part : least_bytes);
+	*least = bytes > distance ? bytes - distance : 0;
+	*most = bytes < UINT64_MAX - distance ? bytes + distance : UINT64_MAX;
 }
 
-static bool moved(const struct rvp_row *from, const struct rvp_row *to)
+static bool moved(const struct rvp_rows *rows, const struct rvp_row *to)
 {
-	return has_moved(from->live_bytes, to->live_bytes) || has_moved(from->rss_bytes, to->rss_bytes);
+	return to->live_bytes < rows->least_live || to->live_bytes > rows->most_live ||
+	       to->rss_bytes < rows->least_rss || to->rss_bytes > rows->most_rss;
 }
 
 static void put(struct rvp_rows *rows, const struct rvp_row *row, struct rvp_row *out, int *count)
@@ -48,6 +49,8 @@ static void put(struct rvp_rows *rows, const struct rvp_row *row, struct rvp_row
 	rows->last = *row;
 	rows->has_last = true;
 	rows->is_pending = false;
+	set_limits(row->live_bytes, &rows->least_live, &rows->most_live);
+	set_limits(row->rss_bytes, &rows->least_rss, &rows->most_rss);
 	rows->count++;
 }
 
@@ -61,7 +64,7 @@ int rvp_rows_take(struct rvp_rows *rows, const struct rvp_row *row, struct rvp_r
 	}
 	if (!rows->has_last)
 		put(rows, row, out, &count);
-	else if (!moved(&rows->last, row))
+	else if (!moved(rows, row))
 		rows->is_pending = false;
 	else if (row->ns >= rows->last.ns + apart_ns)
 		put(rows, row, out, &count);
@@ -69,5 +72,6 @@ int rvp_rows_take(struct rvp_rows *rows, const struct rvp_row *row, struct rvp_r
 		rows->is_pending = true;
 	rows->present = *row;
 	rows->has_present = true;
+	rows->behind_ns = 0;
 	return count;
 }

@@ -335,11 +335,17 @@ static bool choose(const struct rvp_run *run, struct rvp_said *said, unsigned so
 static bool listen(const struct rvp_run *run, struct rvp_said *said, struct rvp_step_census *census)
 {
 	struct rvp_timeline *timeline = rvp_timeline_open(run, RVP_NO_PROCESS);
+	const struct rvp_brief *briefs;
 	struct rvp_moment moment;
+	size_t count;
 
 	if (!timeline)
 		return false;
-	while (rvp_timeline_next(timeline, &moment)) {
+	while ((count = rvp_timeline_take(timeline, &moment, &briefs))) {
+		if (briefs) {
+			rvp_step_census_take_run(census, &moment, briefs, count);
+			continue;
+		}
 		rvp_said_take(said, &moment);
 		rvp_step_census_take(census, &moment);
 	}

@@ -59,13 +59,16 @@ static struct thread_count *thread_of(struct rvp_step_census *census, uint32_t p
 	return census->last = thread;
 }
 
+static bool is_aligned_family(uint64_t family)
+{
+	return family >= RVP_FAMILY_ALIGNED_ALLOC && family <= RVP_FAMILY_PVALLOC;
+}
+
 /* Of an ALLOC or a SAMPLE. */
 static bool is_aligned(const struct rvp_moment *moment)
 {
-	uint64_t family =
-	    moment->record->kind == RVP_ALLOC ? moment->record->ALLOC.family : moment->record->SAMPLE.family;
-
-	return family >= RVP_FAMILY_ALIGNED_ALLOC && family <= RVP_FAMILY_PVALLOC;
+	return is_aligned_family(moment->record->kind == RVP_ALLOC ? moment->record->ALLOC.family
+								   : moment->record->SAMPLE.family);
 }
 
 void rvp_step_census_take(struct rvp_step_census *census, const struct rvp_moment *moment)
@@ -79,6 +82,23 @@ void rvp_step_census_take(struct rvp_step_census *census, const struct rvp_momen
 	for (int i = 0; thread && i <= is_aligned(moment); i++) {
 		thread->tallies[i].count++;
 		thread->tallies[i].python_count += moment->record->ALLOC.python != 0;
+	}
+}
+
+void rvp_step_census_take_run(struct rvp_step_census *census, const struct rvp_moment *moment,
+			      const struct rvp_brief *briefs, size_t count)
+{
+	struct thread_count *thread = NULL;
+
+	for (size_t k = 0; k < count; k++) {
+		const struct rvp_compact_event *event = &briefs[k].event;
+
+		if (!event->is_alloc || (!thread && !(thread = thread_of(census, moment->process, moment->tid))))
+			continue;
+		for (int i = 0; i <= is_aligned_family(event->family); i++) {
+			thread->tallies[i].count++;
+			thread->tallies[i].python_count += event->python != 0;
+		}
 	}
 }
 

@@ -48,6 +48,9 @@ struct rvp_step_events {
 struct rvp_step_census;
 struct rvp_step_census *rvp_step_census_open(void);
 void rvp_step_census_take(struct rvp_step_census *census, const struct rvp_moment *moment);
+/* The same for a run (rvp_timeline_take). */
+void rvp_step_census_take_run(struct rvp_step_census *census, const struct rvp_moment *moment,
+			      const struct rvp_brief *briefs, size_t count);
 
 /* Of the thread that is most likely the program's own loop: the main one unless it does next to nothing.
  * `only_aligned`: of requests with an alignment alone, which both modes record each. why_none says when there

@@ -43,9 +43,15 @@ static void put_row(struct rvp_csv *csv, const struct rvp_row *row)
 static void see(struct rvp_observer *observer, const struct rvp_event *event, const struct rvp_state *state)
 {
 	struct rvp_csv *csv = (struct rvp_csv *)observer;
-	struct rvp_row row = rvp_row_of(state, event->moment->ns), out[2];
-	int count = rvp_rows_take(&csv->rows, &row, out);
+	struct rvp_row row, out[2];
+	int count;
 
+	/* What is behind the end of a process is not what finish() wants. */
+	if (event->kind != RVP_EVENT_END &&
+	    rvp_rows_let_pass(&csv->rows, event->moment->ns, state->tracked.amount.bytes, state->resident.rss_bytes))
+		return;
+	row = rvp_row_of(state, event->moment->ns);
+	count = rvp_rows_take(&csv->rows, &row, out);
 	for (int i = 0; i < count; i++)
 		put_row(csv, &out[i]);
 }
@@ -54,7 +60,7 @@ static void see(struct rvp_observer *observer, const struct rvp_event *event, co
 static void finish(struct rvp_observer *observer, const struct rvp_state *state)
 {
 	struct rvp_csv *csv = (struct rvp_csv *)observer;
-	struct rvp_row row = csv->rows.present;
+	struct rvp_row row = csv->rows.behind_ns ? rvp_row_of(state, csv->rows.behind_ns) : csv->rows.present;
 
 	if (!csv->rows.has_present || (csv->rows.count > 1 && row.ns == csv->rows.last.ns))
 		return;

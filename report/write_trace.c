@@ -59,15 +59,19 @@ static void see_counters(struct rvp_trace *trace, const struct rvp_event *event,
 			 const struct rvp_state *state, uint32_t number)
 {
 	const struct rvp_tree_rss_process *resident = &state->resident.processes[number];
-	struct rvp_row row = {
-	    .ns = event->moment->ns,
-	    .live_bytes = state->live_by_process[number].amount.bytes,
-	    .rss_bytes = resident->anon_bytes + resident->file_bytes + resident->shmem_bytes,
-	    .has_rss = resident->is_sampled,
-	};
-	struct rvp_row out[2];
-	int count = rvp_rows_take(&trace->rows[number], &row, out);
+	uint64_t live_bytes = state->live_by_process[number].amount.bytes;
+	uint64_t rss_bytes = resident->anon_bytes + resident->file_bytes + resident->shmem_bytes;
+	struct rvp_row row, out[2];
+	int count;
 
+	if (event->kind != RVP_EVENT_END &&
+	    rvp_rows_let_pass(&trace->rows[number], event->moment->ns, live_bytes, rss_bytes))
+		return;
+	row = (struct rvp_row){.ns = event->moment->ns,
+			       .live_bytes = live_bytes,
+			       .rss_bytes = rss_bytes,
+			       .has_rss = resident->is_sampled};
+	count = rvp_rows_take(&trace->rows[number], &row, out);
 	for (int i = 0; i < count; i++)
 		put_counters(trace, &trace->run->processes[number], &out[i]);
 	if (event->kind == RVP_EVENT_END && trace->rows[number].last.ns != row.ns)
@@ -98,9 +102,12 @@ static void put_categories(struct rvp_trace *trace, const struct rvp_row *row)
 static void see_categories(struct rvp_trace *trace, const struct rvp_event *event,
 			   const struct rvp_state *state)
 {
-	struct rvp_row row = rvp_row_of(state, event->moment->ns), out[2];
+	struct rvp_row row, out[2];
 	int count;
 
+	if (rvp_rows_let_pass(&trace->categories, event->moment->ns, state->tracked.amount.bytes, 0))
+		return;
+	row = rvp_row_of(state, event->moment->ns);
 	row.rss_bytes = 0; /* what it does is in the counters beside it */
 	count = rvp_rows_take(&trace->categories, &row, out);
 	for (int i = 0; i < count; i++)
