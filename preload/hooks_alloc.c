@@ -284,6 +284,8 @@ void *realloc(void *block, size_t bytes)
 {
 	uint64_t word;
 
+	if (!block && rvp_quick_alloc(bytes))
+		return rvp_quick_given(rvp_real.realloc(NULL, bytes), bytes);
 	if (rvp_quick_move(block, bytes, &word))
 		return rvp_quick_moved(word, rvp_real.realloc(block, bytes), bytes);
 	return realloc_long_way(block, bytes);

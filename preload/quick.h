@@ -60,7 +60,8 @@ static inline bool rvp_quick_alloc(uint64_t bytes)
 
 static inline void *rvp_quick_count(void *block, uint64_t bytes, uint64_t usable)
 {
-	struct rvp_counters *counters = rvp_local.quick;
+	struct rvp_counters *counters =
+	    (void *)RVP_MACHINE_LOCAL_WORD(rvp_local, offsetof(struct rvp_local, quick));
 
 	rvp_machine_add(&counters->alloc_count, 1);
 	rvp_machine_add(&counters->alloc_bytes, bytes);

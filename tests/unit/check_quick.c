@@ -54,7 +54,9 @@ START_TEST(counts_are_exact)
 		for (size_t i = 0; i < 100; i++) {
 			size_t bytes = i * 150 + (size_t)round; /* with the fence below 16 KiB */
 
-			blocks[i] = i % 2 ? renamed_malloc(bytes) : renamed_calloc(bytes, 1);
+			blocks[i] = i % 3 == 0   ? renamed_malloc(bytes)
+				    : i % 3 == 1 ? renamed_calloc(bytes, 1)
+						 : renamed_realloc(NULL, bytes);
 			expect_alloc(blocks[i], bytes);
 		}
 		for (size_t i = 0; i < 100; i += 3) {
@@ -138,7 +140,7 @@ START_TEST(a_sample_point_is_for_the_long_way)
 	ck_assert_uint_eq(long_ways, 0);
 	free(renamed_malloc(100));
 	free(renamed_calloc(10, 10));
-	free(renamed_realloc(malloc(100), 100));
+	free(renamed_realloc(NULL, 100));
 	ck_assert_uint_eq(long_ways, 3);
 	ck_assert_int_eq(rvp_local.sample_left, 100);
 	free(renamed_malloc(99));

@@ -56,6 +56,18 @@ static inline bool rvp_machine_take(int64_t *countdown, int64_t value)
 	return is_left;
 }
 
+/* A word of a thread-local variable of the initial-exec model, found anew: its address kept over a call would cost a
+ * hook a register more to save. */
+#define RVP_MACHINE_LOCAL_WORD(variable, byte)                                                               \
+	({                                                                                                   \
+		uint64_t rvp_word_;                                                                          \
+		__asm__ volatile("movq " #variable "@gottpoff(%%rip), %0\n\tmovq %%fs:%c1(%0), %0"           \
+				 : "=&r"(rvp_word_)                                                          \
+				 : "i"(byte)                                                                 \
+				 : "memory");                                                                \
+		rvp_word_;                                                                                   \
+	})
+
 /* Where the caller of a hook stands: what an unwinder needs to begin. */
 struct rvp_caller {
 	uint64_t pc; /* return address into the caller */
