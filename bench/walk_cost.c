@@ -2,9 +2,9 @@
 /* walk_cost.c: ns a walk, by itself: the call path of a recorded event, without the event.
  *
  * Usage: walk_cost [ROUNDS]
- * Each row descends DEPTH frames, whose innermost LEVELS pick one of two call sites at random, and walks. What the same
- * descent takes without the walk is taken off. A figure is the least of ROUNDS short rounds: what a busy machine does in
- * between is not in it.
+ * Each row descends DEPTH frames, whose innermost LEVELS pick one of two call sites at random, and walks.
+ * What the same descent takes without the walk is taken off. A figure is the least of ROUNDS short rounds:
+ * what a busy machine does in between is not in it.
  */
 #include "preload/walk.h"
 #include "tests/unit/recorder_double.h"

@@ -25,8 +25,8 @@ struct rvp_path_cache {
 };
 
 /* The path of a hash; NULL: not known. The cache has memory. */
-static inline __attribute__((always_inline)) const struct rvp_known_path *
-rvp_path_cache_find(const struct rvp_path_cache *cache, uint64_t hash)
+static inline __attribute__((always_inline)) const struct rvp_known_path *rvp_path_cache_find(
+    const struct rvp_path_cache *cache, uint64_t hash)
 {
 	const struct rvp_known_path *path = &cache->paths[(hash >> cache->shift) * RVP_PATH_CACHE_WAYS];
 
@@ -36,7 +36,8 @@ rvp_path_cache_find(const struct rvp_path_cache *cache, uint64_t hash)
 
 void rvp_path_cache_enter(struct rvp_path_cache *cache, uint64_t hash, uint32_t number, uint32_t depth);
 
-/* Memory in place of `old_bytes` of what a thread remembers; NULL: there is none, or all threads together have enough. */
+/* Memory in place of `old_bytes` of what a thread remembers; NULL: there is none, or all threads together
+ * have enough. */
 void *rvp_path_memory_grow(uint64_t old_bytes, uint64_t bytes);
 
 /* Empty; false: no memory. */

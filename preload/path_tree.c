@@ -207,8 +207,14 @@ uint32_t rvp_path_tree_known(struct rvp_path_tree *tree, uint64_t path)
 
 uint32_t rvp_path_tree_frames(struct rvp_path_tree *tree, struct rvp_thread *thread, uint32_t count, uint64_t root)
 {
-	uint32_t number = 0, next;
+	uint64_t path = root;
+	uint32_t number, next;
 
+	for (uint32_t i = count; i--;)
+		path = rvp_path_below(path, thread->frames[i]);
+	number = count ? rvp_path_tree_known(tree, path) : 0;
+	if (number)
+		return number;
 	for (uint32_t i = count; i--; number = next) {
 		root = rvp_path_below(root, thread->frames[i]);
 		next = rvp_path_tree_number(tree, thread, root, number, thread->frames[i], NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* python_layouts.h: the layouts of versions that do not say it themselves (python_layout.h), as constants: the reading of
- * frames is compiled for each. A code object's and a frame's extent are measured when one is taken. */
+/* python_layouts.h: the layouts of versions that do not say it themselves (python_layout.h), as constants:
+ * the reading of frames is compiled for each. A code object's and a frame's extent are measured when one is
+ * taken. */
 #ifndef RVP_PYTHON_LAYOUTS_H
 #define RVP_PYTHON_LAYOUTS_H
 

@@ -62,8 +62,8 @@ static void tell(struct rvp_python_frame *frame, const struct rvp_python_frame *
 	frame->is_entry_next = false;
 }
 
-/* Numbers frames[0, count), each from the outermost inwards, as far as they have none. False: one cannot be had, and
- * the deepest known path stands for it. */
+/* Numbers frames[0, count), each from the outermost inwards, as far as they have none. False: one cannot be
+ * had, and the deepest known path stands for it. */
 static bool number_all(struct rvp_python_memo *memo, uint32_t count, struct rvp_path_tree *tree,
 		       struct rvp_thread *thread, uint32_t *number)
 {
@@ -85,7 +85,8 @@ static bool number_all(struct rvp_python_memo *memo, uint32_t count, struct rvp_
 	return true;
 }
 
-uint32_t rvp_python_memo_number(struct rvp_python_memo *memo, struct rvp_path_tree *tree, struct rvp_thread *thread)
+uint32_t rvp_python_memo_number(struct rvp_python_memo *memo, struct rvp_path_tree *tree,
+				struct rvp_thread *thread)
 {
 	static const struct rvp_python_frame outside = {.is_entry_next = true};
 	struct rvp_python_frame *inner = &memo->frames[memo->top - 1];

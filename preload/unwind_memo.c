@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define ADDRESS_WEIGHT 0xd6e8feb86659fd93ul
-#define VALUE_WEIGHT 0xa0761d6478bd642ful
+#define VALUE_WEIGHT   0xa0761d6478bd642ful
 
 /* What a walk found: the steps that it made, and where it stands. */
 struct found {
@@ -128,8 +128,8 @@ static bool add_word(struct writer *writer, uint64_t sp, uint64_t at, uint64_t v
 
 	if (at < sp || at > writer->high - 8 || at & 7)
 		return false;
-	*word = (struct rvp_memo_word){at, value,
-				       rvp_path_below(word[-1].content, at * ADDRESS_WEIGHT + value * VALUE_WEIGHT)};
+	*word = (struct rvp_memo_word){
+	    at, value, rvp_path_below(word[-1].content, at * ADDRESS_WEIGHT + value * VALUE_WEIGHT)};
 	writer->words++;
 	return true;
 }
@@ -178,7 +178,8 @@ static struct rvp_walk_state state_of(uint64_t sp, uint64_t bp, uint64_t frame)
 	return (struct rvp_walk_state){.sp = sp, .bp = bp, .pc = rvp_frame_pc(frame)};
 }
 
-/* Writes the steps behind the `base` frames that stay, outermost first. Returns how many frames can be joined. */
+/* Writes the steps behind the `base` frames that stay, outermost first. Returns how many frames can be
+ * joined. */
 static uint32_t write_steps(struct rvp_memo *memo, const struct found *found, uint64_t high, uint64_t era)
 {
 	struct rvp_memo_frame *frame = memo->frames + found->base;
@@ -195,8 +196,8 @@ static uint32_t write_steps(struct rvp_memo *memo, const struct found *found, ui
 		is_joinable = is_joinable && add_words(&writer, step, &next, is_bp_used);
 		is_bp_used = uses_bp(step->rule, is_bp_used);
 		path = rvp_path_below(path, step->frame);
-		*frame = (struct rvp_memo_frame){step->sp, step->bp, step->frame, path, 0, (uint16_t)writer.words,
-						 is_bp_used};
+		*frame = (struct rvp_memo_frame){
+		    step->sp, step->bp, step->frame, path, 0, (uint16_t)writer.words, is_bp_used};
 		next = state_of(step->sp, step->bp, step->frame);
 		joinable += is_joinable;
 	}
@@ -204,8 +205,8 @@ static uint32_t write_steps(struct rvp_memo *memo, const struct found *found, ui
 	return joinable;
 }
 
-/* The number of the path of memo->frames[0, count): by its own hash, else each from the outermost inwards. Where one
- * cannot be had STACK_TABLE is lost, and the deepest known path stands for it. */
+/* The number of the path of memo->frames[0, count): by its own hash, else each from the outermost inwards.
+ * Where one cannot be had STACK_TABLE is lost, and the deepest known path stands for it. */
 static uint32_t number_of(struct rvp_memo *memo, uint32_t count, struct rvp_thread *thread,
 			  struct rvp_path_tree *tree)
 {
@@ -218,7 +219,8 @@ static uint32_t number_of(struct rvp_memo *memo, uint32_t count, struct rvp_thre
 		i--;
 	number = i ? frames[i - 1].number : 0;
 	for (; i < count; i++, number = frames[i - 1].number) {
-		frames[i].number = rvp_path_tree_number(tree, thread, frames[i].path, number, frames[i].frame, NULL);
+		frames[i].number =
+		    rvp_path_tree_number(tree, thread, frames[i].path, number, frames[i].frame, NULL);
 		if (!frames[i].number) {
 			rvp_lose(RVP_LOSS_STACK_TABLE, 1);
 			break;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind_memo.h: a thread's last walk, with every word that it read, so that the next one begins where the stack
- * differs.
+/* unwind_memo.h: a thread's last walk, with every word that it read, so that the next one begins where the
+ * stack differs.
  *
- * A walk from a state (return address, stack pointer, and the frame pointer where a rule further out uses it) is a
- * function of that state, of the words that it reads, and of the unwind tables. Kept are the states of the last walk,
- * outermost first, and the words, in the same order: those that the walk from state i on reads are the first
- * words_of(i).
+ * A walk from a state (return address, stack pointer, and the frame pointer where a rule further out uses it)
+ * is a function of that state, of the words that it reads, and of the unwind tables. Kept are the states of
+ * the last walk, outermost first, and the words, in the same order: those that the walk from state i on reads
+ * are the first words_of(i).
  *
- *   (N1) A state is joined only where stack pointer, address, exactness and, if it matters, frame pointer are equal AND
- *        each of its words was read again in this walk and is the same. No frame is trusted unread: what was popped and
- *        pushed again with the same words is the same path by definition.
- *   (N2) Words lie on the thread's own stack, at or above the stack pointer of the state that read them, and only
- *        those at or above the present stack pointer are read again: no remembered address can fault.
- *   (N3) A state is joinable only if all further out is of usual frames of known objects: nothing beyond a signal
- *        frame's inner side, a frame in unknown code, an odd rule, or in a stack that was cut.
- *   (N4) What is remembered holds for one `key` of the caller's: generation of code, process, era of modules, thread.
- *   (N5) While it is being changed it is empty, so that a handler that jumps away leaves no half-written state.
+ *   (N1) A state is joined only where stack pointer, address, exactness and, if it matters, frame pointer are
+ * equal AND each of its words was read again in this walk and is the same. No frame is trusted unread: what
+ * was popped and pushed again with the same words is the same path by definition. (N2) Words lie on the
+ * thread's own stack, at or above the stack pointer of the state that read them, and only those at or above
+ * the present stack pointer are read again: no remembered address can fault. (N3) A state is joinable only if
+ * all further out is of usual frames of known objects: nothing beyond a signal frame's inner side, a frame in
+ * unknown code, an odd rule, or in a stack that was cut. (N4) What is remembered holds for one `key` of the
+ * caller's: generation of code, process, era of modules, thread. (N5) While it is being changed it is empty,
+ * so that a handler that jumps away leaves no half-written state.
  */
 #ifndef RVP_UNWIND_MEMO_H
 #define RVP_UNWIND_MEMO_H
@@ -51,16 +51,16 @@ struct rvp_memo {
 	struct rvp_memo_frame *frames;
 	struct rvp_memo_word *words; /* from 1 on; word 0 lies above every stack and its content is 0 */
 	struct rvp_memo_step *steps;
-	uint32_t capacity;       /* frames and steps that there is room for */
-	uint32_t frame_count;    /* that can be joined */
-	uint32_t word_count;     /* that the walk from the innermost of these reads */
-	uint32_t changed_words;  /* of the last walk: those of its new frames; 0: all are */
-	uint32_t depth;          /* of the last walk: its frames */
+	uint32_t capacity;      /* frames and steps that there is room for */
+	uint32_t frame_count;   /* that can be joined */
+	uint32_t word_count;    /* that the walk from the innermost of these reads */
+	uint32_t changed_words; /* of the last walk: those of its new frames; 0: all are */
+	uint32_t depth;         /* of the last walk: its frames */
 };
 
-/* Walks from a caller on the thread's own stack. WHOLE or CUT: *number is the path's (0: it cannot be had), and
- * memo->depth its frames. ODD: this way cannot, and nothing was remembered; also where there is no memory.
- * `era` begins each path. */
+/* Walks from a caller on the thread's own stack. WHOLE or CUT: *number is the path's (0: it cannot be had),
+ * and memo->depth its frames. ODD: this way cannot, and nothing was remembered; also where there is no
+ * memory. `era` begins each path. */
 enum rvp_unwound rvp_memo_walk(struct rvp_memo *memo, struct rvp_thread *thread, struct rvp_caller caller,
 			       struct rvp_memory *memory, struct rvp_path_tree *tree, uint64_t era,
 			       uint32_t *number);

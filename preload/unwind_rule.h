@@ -46,11 +46,11 @@ static inline enum rvp_bp_rule rvp_rule_bp(rvp_rule rule)
 }
 static inline int64_t rvp_rule_cfa_offset(rvp_rule rule)
 {
-	return (int64_t)(rule << 36) >> 42 << 3;
+	return ((int64_t)(rule << 36) >> 42) * 8;
 }
 static inline int64_t rvp_rule_bp_offset(rvp_rule rule)
 {
-	return (int64_t)(rule << 20) >> 48 << 3;
+	return ((int64_t)(rule << 20) >> 48) * 8;
 }
 static inline uint16_t rvp_rule_module(rvp_rule rule)
 {

@@ -35,9 +35,8 @@ bool rvp_shapes_start(struct rvp_shapes *shapes, uint64_t key)
 	return shapes->shapes && (shapes->paths.paths || rvp_path_cache_reset(&shapes->paths));
 }
 
-__attribute__((noinline)) const struct rvp_known_path *
-rvp_shapes_find_further(const struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller,
-			uint64_t high)
+__attribute__((noinline)) const struct rvp_known_path *rvp_shapes_find_further(
+    const struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller, uint64_t high)
 {
 	uint64_t tag = rvp_shape_tag(shapes, caller);
 	const struct rvp_shape *shape = rvp_shapes_set(shapes, tag);
@@ -69,7 +68,8 @@ static uint32_t wanted_window(const struct rvp_shape *set, uint64_t tag, uint32_
 }
 
 /* The shape of the memo's walk. False: it cannot have one. */
-static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rvp_caller caller, uint32_t window)
+static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rvp_caller caller,
+		 uint32_t window)
 {
 	const struct rvp_memo_frame *inner = &memo->frames[memo->frame_count - 1];
 	uint32_t words = inner->word_count, outer = words > window ? (words - window) & ~3u : 0, count;
@@ -80,6 +80,7 @@ static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rv
 	count = words - outer;
 	shape->outer_words = (uint16_t)outer;
 	shape->window = (uint16_t)((count + RVP_WINDOW_BLOCK - 1) & ~(uint32_t)(RVP_WINDOW_BLOCK - 1));
+	shape->words = (uint16_t)words;
 	shape->bp_mask = inner->is_bp_used ? ~0ul : 0;
 	for (uint32_t i = 0; i < shape->window; i++) {
 		uint64_t at = memo->words[outer + 1 + (i < count ? i : 0)].at - caller.sp;
@@ -88,9 +89,10 @@ static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rv
 			return false;
 		shape->offset[i] = (uint16_t)(at / 8);
 		places += at * rvp_window_weights[i];
-		shape->reach_bytes = at + 8 > shape->reach_bytes ? (uint32_t)at + 8 : shape->reach_bytes;
+		shape->reach = shape->offset[i] > shape->reach ? shape->offset[i] : shape->reach;
 	}
-	shape->salt = rvp_path_below(rvp_path_below(shape->tag, places), outer << 16 | count << 1 | inner->is_bp_used);
+	shape->salt =
+	    rvp_path_below(rvp_path_below(shape->tag, places), outer << 16 | count << 1 | inner->is_bp_used);
 	return count > 0;
 }
 
@@ -104,15 +106,23 @@ static void put(struct rvp_shape *place, const struct rvp_shape *shape)
 	place->tag = shape->tag;
 }
 
+/* Whether `shape` can do without another: it is the same, or finds all of a list of as many words with more
+ * of them in its window. */
+static bool stands_for(const struct rvp_shape *shape, const struct rvp_shape *other)
+{
+	return other->salt == shape->salt ||
+	       (other->tag == shape->tag && other->words == shape->words && other->window < shape->window);
+}
+
 /* Puts a shape first in its set; the others move on, and the last goes. */
 static void put_first(struct rvp_shapes *shapes, const struct rvp_shape *shape)
 {
 	struct rvp_shape *set = (struct rvp_shape *)rvp_shapes_set(shapes, shape->tag);
 	int way = 0;
 
-	while (way < RVP_SHAPE_WAYS - 1 && set[way].tag && set[way].salt != shape->salt)
+	while (way < RVP_SHAPE_WAYS - 1 && set[way].tag && !stands_for(shape, &set[way]))
 		way++;
-	shapes->pushed_out += set[way].tag && set[way].salt != shape->salt;
+	shapes->pushed_out += set[way].tag && !stands_for(shape, &set[way]);
 	for (; way; way--)
 		put(&set[way], &set[way - 1]);
 	put(set, shape);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* unwind_shape.h: call paths that a thread met before, found again without a step of unwinding.
  *
- * A shape says where the words lie that a walk from one return address and stack pointer read before: the inner ones,
- * the window, by their distance from the stack pointer; the outer ones are the first of the memo's (unwind_memo.h).
- * The words that lie there now, with their places, are hashed; the hash finds the number of the path that a whole
- * walk with these words at these places had.
+ * A shape says where the words lie that a walk from one return address and stack pointer read before: the
+ * inner ones, the window, by their distance from the stack pointer; the outer ones are the first of the
+ * memo's (unwind_memo.h). The words that lie there now, with their places, are hashed; the hash finds the
+ * number of the path that a whole walk with these words at these places had.
  *
- *   (S1) A shape is a guess and proves nothing. The hash covers the caller's state, the place and the value of every word
- *        of the list, and a path is entered under it only by a walk that read exactly this list: so what is found is
- *        what a walk would find, but for two lists of one 64-bit hash (of a million remembered, below 1e-6).
- *   (S2) The outer words are compared with the memo's one by one, the window's are hashed: each is read at each use.
- *   (S3) Every place lies on the thread's own stack between the present stack pointer and its end.
- *   (S4) What is remembered holds for one key, as (N4): it is in every hash, so what is of another key is never found.
+ *   (S1) A shape is a guess and proves nothing. The hash covers the caller's state, the place and the value
+ * of every word of the list, and a path is entered under it only by a walk that read exactly this list: so
+ * what is found is what a walk would find, but for two lists of one 64-bit hash (of a million remembered,
+ * below 1e-6). (S2) The outer words are compared with the memo's one by one, the window's are hashed: each is
+ * read at each use. (S3) Every place lies on the thread's own stack between the present stack pointer and its
+ * end. (S4) What is remembered holds for one key, as (N4): it is in every hash, so what is of another key is
+ * never found.
  */
 #ifndef RVP_UNWIND_SHAPE_H
 #define RVP_UNWIND_SHAPE_H
@@ -22,13 +23,14 @@
 enum { RVP_SHAPE_WAYS = 4, RVP_WINDOW_MAX = 32, RVP_WINDOW_FIRST = 8, RVP_WINDOW_BLOCK = 4 };
 
 struct rvp_shape {
-	uint64_t tag;         /* of the caller's address and stack pointer; 0: free */
-	uint64_t salt;        /* hash of the tag and of the list's places */
-	uint64_t bp_mask;     /* all ones where the caller's bp matters */
-	uint16_t outer_words; /* of the memo's: a multiple of 4 */
-	uint16_t window;      /* a multiple of RVP_WINDOW_BLOCK */
+	uint64_t tag;                    /* of the caller's address and stack pointer; 0: free */
+	uint64_t salt;                   /* hash of the tag and of the list's places */
+	uint64_t bp_mask;                /* all ones where the caller's bp matters */
+	uint16_t outer_words;            /* of the memo's: a multiple of 4 */
+	uint16_t window;                 /* a multiple of RVP_WINDOW_BLOCK */
+	uint16_t words;                  /* of the whole list */
+	uint16_t reach;                  /* the window's furthest word from the stack pointer */
 	uint16_t offset[RVP_WINDOW_MAX]; /* of the window's words from the stack pointer, in words */
-	uint32_t reach_bytes;            /* the window's end, from the stack pointer */
 };
 
 struct rvp_shapes {
@@ -84,15 +86,15 @@ static inline __attribute__((always_inline)) uint64_t rvp_memo_difference(const 
 }
 
 /* The path that the words of a shape stand for now; NULL: not known. */
-static inline __attribute__((always_inline)) const struct rvp_known_path *
-rvp_shape_path(const struct rvp_shapes *shapes, const struct rvp_shape *shape, const struct rvp_memo *memo,
-	       struct rvp_caller caller, uint64_t high)
+static inline __attribute__((always_inline)) const struct rvp_known_path *rvp_shape_path(
+    const struct rvp_shapes *shapes, const struct rvp_shape *shape, const struct rvp_memo *memo,
+    struct rvp_caller caller, uint64_t high)
 {
 	const struct rvp_known_path *path;
 	uint64_t hash;
 
 	if (shape->outer_words > memo->word_count || memo->words[shape->outer_words].at < caller.sp ||
-	    shape->reach_bytes > high - caller.sp)
+	    shape->reach * 8ul + 8 > high - caller.sp)
 		return NULL;
 	hash = rvp_shape_hash(shape, memo, caller);
 	path = rvp_path_cache_find(&shapes->paths, hash);
@@ -106,12 +108,13 @@ static inline const struct rvp_shape *rvp_shapes_set(const struct rvp_shapes *sh
 
 /* The path of a caller on the thread's own stack, which ends at `high`, by the further shapes of its tag;
  * NULL: not known. */
-const struct rvp_known_path *rvp_shapes_find_further(const struct rvp_shapes *shapes, const struct rvp_memo *memo,
-						     struct rvp_caller caller, uint64_t high);
+const struct rvp_known_path *rvp_shapes_find_further(const struct rvp_shapes *shapes,
+						     const struct rvp_memo *memo, struct rvp_caller caller,
+						     uint64_t high);
 
 /* The same by all. */
-static inline __attribute__((always_inline)) const struct rvp_known_path *
-rvp_shapes_find(const struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller, uint64_t high)
+static inline __attribute__((always_inline)) const struct rvp_known_path *rvp_shapes_find(
+    const struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller, uint64_t high)
 {
 	uint64_t tag = rvp_shape_tag(shapes, caller);
 	const struct rvp_shape *shape = rvp_shapes_set(shapes, tag);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind_walk.h: one step of a walk by remembered rules, for the two that walk so: unwind.c and unwind_memo.c. */
+/* unwind_walk.h: one step of a walk by remembered rules, for the two that walk so: unwind.c and
+ * unwind_memo.c. */
 #ifndef RVP_UNWIND_WALK_H
 #define RVP_UNWIND_WALK_H
 
@@ -41,7 +42,8 @@ static inline __attribute__((always_inline)) rvp_rule rvp_walk_rule(const struct
 
 /* One usual frame whose words lie on the stack that is read directly: the way of nearly every step. False:
  * not such a frame, and nothing changed. */
-static inline __attribute__((always_inline)) bool rvp_walk_step_usual(struct rvp_walk_state *walk, rvp_rule rule)
+static inline __attribute__((always_inline)) bool rvp_walk_step_usual(struct rvp_walk_state *walk,
+								      rvp_rule rule)
 {
 	enum rvp_rule_kind kind = rvp_rule_kind(rule);
 	uint64_t cfa = (kind == RVP_RULE_SP ? walk->sp : walk->bp) + (uint64_t)rvp_rule_cfa_offset(rule),

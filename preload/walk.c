@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* walk.c: see walk.h. Unwinds the stack, then finds the frames' nodes from the outermost inwards, beginning
- * where the stack differs from the thread's last one.
+/* walk.c: see walk.h. A path that the thread met before is found by its words (unwind_shape.h); else the stack is
+ * unwound up to where it is as it was (unwind_memo.h); a stack that is not the thread's own, or that has an odd frame,
+ * whole (unwind.h).
  *
- *   (W1) What a thread remembers of its last walk holds for one epoch (a fork starts another) and one era of
- * modules. (W2) Stack use below rvp_walk is at most 2 KiB, but for the flush of a full slot.
+ *   (W1) What a thread remembers holds for one epoch (a fork starts another), one era of modules, one generation of code,
+ *        and one thread: a struct rvp_thread passes on to others.
+ *   (W2) A path that is found takes at most 256 bytes of stack below rvp_walk's caller (Python's another 256), a walk at
+ *        most 3 KiB, but for the flush of a full slot.
  */
 #include "preload/walk.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread remembers of its walks: found again only while every word is as it was, at bounded places, in little
- * stack. The stack here is an array, and the walks that are entered are made up. */
+/* What a thread remembers of its walks: found again only while every word is as it was, at bounded places, in
+ * little stack. The stack here is an array, and the walks that are entered are made up. */
 #include "preload/unwind_shape.h"
 #include "preload/walk.h"
 #include "tests/unit/recorder_double.h"
