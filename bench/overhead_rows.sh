@@ -130,13 +130,13 @@ section="Start-up and end: ms of /bin/true"
 row true "/bin/true" added ms "none again default full outputs heaptrack" "$(size 100 2)" ms /bin/true
 
 section="Bytes an event, full mode"
-pairs_words="$programs/overhead_pairs 0 10 16 $(size 200000 5000) 4 /dev/null"
+pairs_words="$programs/overhead_pairs 0 10 16 $(size 200000 60000) 4 /dev/null"
 for which in raw kept; do
 	said=$([ $which = raw ] && echo "in the log" || echo "after the finalizer")
 	# shellcheck disable=SC2086 # words
 	row bytes-$which-pairs "pairs, 16 paths, $said" value bytes full 1 bytes $which $pairs_words
 	[ ! -x "$programs/overhead_mix" ] ||
-		row bytes-$which-mix "C++ of many paths, $said" value bytes full 1 bytes $which "$programs/overhead_mix" "$(size 100 3)" /dev/null
+		row bytes-$which-mix "C++ of many paths, $said" value bytes full 1 bytes $which "$programs/overhead_mix" "$(size 100 30)" /dev/null
 	if is_whole && [ -n "$python" ]; then
 		export PYTHONMALLOC=malloc
 		row bytes-$which-json "python3 json, $said" value bytes "full full-nopy" 1 bytes $which "$python" documents.py

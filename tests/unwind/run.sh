@@ -4,7 +4,7 @@
 #
 # Usage: tests/unwind/run.sh [--long] BUILD [NAME..]
 #   BUILD   tests/unwind of a build folder
-#   --long  more than a million comparisons; else a few thousand a program
+#   --long  more than a million comparisons, in ten minutes and more; else some thousands a program
 #   NAME    python_json torch exceptions gcc node generated (default: all)
 # The generated program's seed is printed; RVP_SEED=n repeats it. Status 1: a difference, which is printed with both
 # stacks, or too few comparisons. A program that is not there is said to be left out.
@@ -39,7 +39,7 @@ compared() { # EVERY LEAST WORDS..
 	every=$1 least=$2
 	shift 2
 	rm -rf counts run* && truncate -s 4096 counts || exit 2
-	timeout 500 env RVP_CHECK_COUNTS="$scratch/counts" RVP_CHECK_EVERY="$every" RVP_SEED="$seed" \
+	timeout "${long:+1}500" env RVP_CHECK_COUNTS="$scratch/counts" RVP_CHECK_EVERY="$every" RVP_SEED="$seed" \
 		LD_PRELOAD="$build/librvprof_checked.so" RVPROF_MODE=full RVPROF_OUTPUT="$scratch/run" RVPROF_FINALIZE=0 \
 		RVPROF_MAX_LOG=16GiB "$@" >out 2>err </dev/null
 	ended=$?
@@ -68,44 +68,45 @@ generate() {
 	cc -D_GNU_SOURCE -I"$here" -O2 "$here/generated_main.c" unit?.o -o generated -pthread -ldl -rdynamic
 }
 
-# Comparisons wanted, and rounds of the program: in the short proof, in the long one.
-sizes() { # SHORT_LEAST SHORT_ROUNDS LONG_LEAST LONG_ROUNDS
-	if [ -n "$long" ]; then least=$3 rounds=$4; else least=$1 rounds=$2; fi
+# One of how many events is compared, comparisons wanted, rounds of the program: in the short proof, in the long one.
+sizes() { # SHORT_EVERY SHORT_LEAST SHORT_ROUNDS LONG_EVERY LONG_LEAST LONG_ROUNDS
+	[ -z "$long" ] || shift 3
+	every=$1 least=$2 rounds=$3
 }
 
 for name in $names; do
 	case $name in
 	python_json)
 		have "$python" || continue
-		sizes 10000 3 250000 80
-		compared 8 "$least" env PYTHONMALLOC=malloc "$python" "$here/python_json.py" "$rounds"
+		sizes 8 10000 3 8 250000 50
+		compared "$every" "$least" env PYTHONMALLOC=malloc "$python" "$here/python_json.py" "$rounds"
 		;;
 	torch)
 		"$python" -c 'import torch' 2>/dev/null || { echo "torch: left out, no PyTorch here"; continue; }
-		sizes 5000 200 150000 2000
-		compared 20 "$least" env PYTHONMALLOC=malloc "$python" "$here/torch_steps.py" "$rounds"
+		sizes 100 5000 50 20 150000 300
+		compared "$every" "$least" env PYTHONMALLOC=malloc "$python" "$here/torch_steps.py" "$rounds"
 		;;
 	exceptions)
 		[ -x "$build/unwind_exceptions" ] || { echo "exceptions: left out, no C++ compiler here"; continue; }
-		sizes 10000 1000 200000 20000
-		compared 10 "$least" "$build/unwind_exceptions" "$rounds" "$seed"
+		sizes 10 10000 600 10 200000 8000
+		compared "$every" "$least" "$build/unwind_exceptions" "$rounds" "$seed"
 		;;
 	gcc)
 		have gcc || continue
-		sizes 5000 60 150000 600
+		sizes 20 5000 40 20 150000 480
 		"$build/unwind_generate" "$seed" 0 1 "$rounds" >unit.c || exit 2
-		compared 20 "$least" gcc -w -D_GNU_SOURCE -I"$here" -O2 -c unit.c -o unit.o
+		compared "$every" "$least" gcc -w -D_GNU_SOURCE -I"$here" -O2 -c unit.c -o unit.o
 		;;
 	node)
 		have node || continue
-		sizes 3000 200 100000 4000
-		compared 5 "$least" node "$here/work.js" "$rounds"
+		sizes 20 3000 60 5 150000 400
+		compared "$every" "$least" node "$here/work.js" "$rounds"
 		;;
 	generated)
 		have cc || continue
 		generate || exit 2
-		sizes 20000 800 300000 12000
-		compared 10 "$least" ./generated "$seed" "$rounds" ./module1.so ./module2.so
+		sizes 10 20000 400 10 300000 2000
+		compared "$every" "$least" ./generated "$seed" "$rounds" ./module1.so ./module2.so
 		sed 's/^/generated: /' out
 		;;
 	*)
