@@ -138,6 +138,14 @@ static inline __attribute__((always_inline)) uint32_t pass_same_in(const struct 
 	return (uint32_t)(frame + 1 - frames);
 }
 
+/* The same by a layout that is not known before. */
+static __attribute__((noinline)) uint32_t pass_same_as_said(const struct rvp_python_layout *layout,
+							    const struct rvp_python_frame *frames, uint32_t count,
+							    bool *has_moved)
+{
+	return pass_same_in(layout, frames, count, has_moved);
+}
+
 static inline __attribute__((always_inline)) uint32_t pass_same(const struct rvp_python_layout *layout,
 								const struct rvp_python_frame *frames,
 								uint32_t count, bool *has_moved)
@@ -145,7 +153,7 @@ static inline __attribute__((always_inline)) uint32_t pass_same(const struct rvp
 	switch (layout->version) {
 	case 0x30b: return pass_same_in(&rvp_python_3_11, frames, count, has_moved);
 	case 0x30c: return pass_same_in(&rvp_python_3_12, frames, count, has_moved);
-	default: return pass_same_in(layout, frames, count, has_moved);
+	default: return pass_same_as_said(layout, frames, count, has_moved);
 	}
 }
 
