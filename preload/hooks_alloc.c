@@ -10,6 +10,7 @@
  */
 #include "preload/bootstrap.h"
 #include "preload/fronts.h"
+#include "preload/full.h"
 #include "preload/quick.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
@@ -76,6 +77,10 @@ static void *beside(void *block, uint64_t bytes, enum rvp_family family, uint64_
 
 static __attribute__((noinline)) void *malloc_long_way(size_t bytes)
 {
+	struct rvp_thread *full = rvp_full_enter_alloc(bytes);
+
+	if (full)
+		return rvp_full_given(full, rvp_real.malloc(bytes), bytes, RVP_FAMILY_MALLOC, RVP_CALLER());
 	GIVE(rvp_real_for(HERE())->malloc(bytes), bytes, RVP_FAMILY_MALLOC, 16);
 }
 
@@ -88,10 +93,14 @@ void *malloc(size_t bytes)
 
 static __attribute__((noinline)) void *calloc_long_way(size_t count, size_t each)
 {
+	struct rvp_thread *full;
 	size_t bytes;
 
 	if (__builtin_mul_overflow(count, each, &bytes))
 		bytes = SIZE_MAX; /* the real one refuses */
+	full = rvp_full_enter_alloc(bytes);
+	if (full)
+		return rvp_full_given(full, rvp_real.calloc(count, each), bytes, RVP_FAMILY_CALLOC, RVP_CALLER());
 	GIVE(rvp_real_for(HERE())->calloc(count, each), bytes, RVP_FAMILY_CALLOC, 16);
 }
 
@@ -187,7 +196,8 @@ static inline void give_back(void *block, enum rvp_family family, uint64_t pc)
 
 static __attribute__((noinline)) void free_long_way(void *block)
 {
-	give_back(block, RVP_FAMILY_FREE, HERE());
+	if (!rvp_full_free(block))
+		give_back(block, RVP_FAMILY_FREE, HERE());
 }
 
 void free(void *block)

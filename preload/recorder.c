@@ -10,6 +10,7 @@
 #include "preload/blocks.h"
 #include "preload/cost.h"
 #include "preload/count.h"
+#include "preload/full.h"
 #include "preload/own.h"
 #include "preload/pause.h"
 #include "preload/quick.h"
@@ -73,11 +74,14 @@ void rvp_on_alloc(struct rvp_thread *thread, void *block, uint64_t bytes, enum r
 
 	count_alloc(bytes, usable);
 	rvp_quick_learn(thread, block, usable);
+	rvp_full_learn(thread, block, usable);
 	if (kind && !(rvp_pause_matters() && rvp_pause_takes(block)))
 		rvp_event_alloc(thread, kind, block, bytes, family, caller);
 	if (__builtin_expect(bytes >= rvp_writes_floor, 0))
 		rvp_places_put((struct rvp_written_place){(uint64_t)block, bytes, 0});
 	moved_quickly(thread, kind == RVP_SAMPLE);
+	if (cost)
+		rvp_full_catch_up(thread);
 	moved(thread, bytes);
 	rvp_cost_end(thread, cost);
 }
@@ -102,6 +106,8 @@ void rvp_on_free(struct rvp_thread *thread, void *block, uint64_t usable, enum r
 	if (!(rvp_pause_matters() && rvp_pause_took(block)))
 		rvp_event_free(thread, block, usable, family);
 	moved_quickly(thread, false);
+	if (cost)
+		rvp_full_catch_up(thread);
 	moved(thread, usable);
 	rvp_cost_end(thread, cost);
 }

@@ -173,6 +173,7 @@ void rvp_threads_leave_parent(void)
 	rvp_local.thread = NULL;
 	rvp_local.counters = NULL;
 	rvp_quick_leave_parent();
+	rvp_local.full = NULL;
 }
 
 uint32_t rvp_threads_tid(uint64_t self)
