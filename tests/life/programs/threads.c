@@ -65,7 +65,7 @@ static int many_at_once(void)
 /* 400,000 blocks of 16 KiB and more as fast as it goes, of which some live: too many to record each. */
 static int large_and_fast(void)
 {
-	enum { HELD = 64, COUNT = 400000 };
+	enum { HELD = 4000, COUNT = 400000 };
 	static void *held[HELD];
 
 	for (size_t i = 0; i < COUNT; i++) {
