@@ -83,7 +83,7 @@ static struct row *row_of(const char *name)
 	return NULL;
 }
 
-static void die(const char *file, const char *line)
+static _Noreturn void die(const char *file, const char *line)
 {
 	fprintf(stderr, "overhead_table: %s: %s\n", file, line);
 	exit(2);
@@ -117,13 +117,15 @@ static void read_sample(const char *file, char *line)
 	char name[WORD], variant[WORD];
 	struct cell *cell;
 	double value, cpu;
-	int round, column;
 	struct row *row;
+	int round;
 
-	if (sscanf(line, "%63s %63s %d %lf %lf", name, variant, &round, &value, &cpu) != 5 || round < 0 ||
-	    round >= ROUNDS_MAX || !(row = row_of(name)) || (column = variant_of(variant)) < 0)
+	if (sscanf(line, "%63s %63s %d %lf %lf", name, variant, &round, &value, &cpu) != 5)
 		die(file, line);
-	cell = cell_of(row, column);
+	row = row_of(name);
+	if (!row || variant_of(variant) < 0 || round < 0 || round >= ROUNDS_MAX)
+		die(file, line);
+	cell = cell_of(row, variant_of(variant));
 	if (!cell)
 		exit(2);
 	cell->value[round] = value;
