@@ -100,7 +100,9 @@ static void set_up(struct pooled *one, uint32_t tid)
 		rvp_flush(thread);
 	one->self = (uint64_t)__builtin_thread_pointer();
 	thread->tid = tid;
-	thread->random = (rvp_stamp() ^ (uint64_t)tid << 32 ^ (uint64_t)rvp_process.pid << 17) | 1;
+	/* Not that of who had the struct before: in a child by fork, of before it was born. */
+	thread->last_stamp = rvp_stamp();
+	thread->random = (thread->last_stamp ^ (uint64_t)tid << 32 ^ (uint64_t)rvp_process.pid << 17) | 1;
 	thread->sample_left = 0;
 	thread->agreed_count = 0;
 	thread->moved_bytes = 0;
