@@ -261,8 +261,10 @@ static bool is_current(struct rvp_python_memo *memo, uint64_t key)
 		return true;
 	memo->key = 0;
 	rvp_python_memo_forget(memo);
-	if (!rvp_path_cache_reset(&memo->numbers) || (!memo->capacity && !rvp_python_memo_grow(memo)))
+	if (!rvp_path_cache_reset(&memo->numbers) || (!memo->capacity && !rvp_python_memo_grow(memo))) {
+		rvp_lose(RVP_LOSS_PYTHON, 1);
 		return false;
+	}
 	memo->key = key;
 	return true;
 }
