@@ -277,9 +277,10 @@ if wanted day; then
 	settings="RVPROF_MAX_LOG=${bound}MiB"
 	limit_s=200 observe_ours sampled "$bin/day" $events
 	settings=
+	# Before a report packs it.
+	bytes=$(cat "$scratch"/run/proc.*/log.rvl | wc -c)
 	why=$(difference)
 	[ -n "$why" ] || why=$(check_counts exact)
-	bytes=$(cat "$scratch"/run/proc.*/log.rvl | wc -c)
 	[ -n "$why" ] || [ "$bytes" -le $((bound << 20)) ] || why="$bytes bytes of log, more than $bound MiB"
 	# It must have met the bound, else this shows nothing.
 	[ -n "$why" ] || [ "$bytes" -ge $((bound << 19)) ] || why="only $bytes bytes of log"
