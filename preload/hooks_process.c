@@ -60,7 +60,7 @@ static void make_at_home(void)
 }
 
 /* What it holds is held twice from now on, while it may do nothing but wait. */
-static void look_before_fork(void)
+static void look_before_child(void)
 {
 	struct rvp_thread *thread = rvp_enter();
 
@@ -78,7 +78,7 @@ pid_t fork(void)
 
 	if (!rvp_real_ready())
 		return (pid_t)rvp_syscall6(SYS_fork, 0, 0, 0, 0, 0, 0);
-	look_before_fork();
+	look_before_child();
 	stamp = rvp_stamp();
 	rvp_order_mark();
 	child = rvp_real.fork();
@@ -98,12 +98,26 @@ static bool has_something_to_tell(void)
 	       !rvp_process_is_vfork_child();
 }
 
+/* vfork itself is not seen: here is the last moment at which its parent's memory is, who waits from now on and may do
+ * nothing else until it ends. */
+static void look_from_vfork_child(void)
+{
+	bool is_one = atomic_load(&rvp_process.state) == RVP_READY && rvp_process_is_vfork_child();
+	struct rvp_thread *thread = is_one ? rvp_enter() : NULL;
+
+	if (!thread)
+		return;
+	rvp_snapshot_from_vfork_child(thread);
+	rvp_leave(thread);
+}
+
 static void before_exec(const char *path, char *const *environment)
 {
 	struct rvp_thread *thread;
 	int error = errno;
 
 	rvp_followers_check(environment);
+	look_from_vfork_child();
 	thread = path && has_something_to_tell() ? rvp_enter() : NULL;
 	if (thread) {
 		rvp_writes_end(thread, "the program was replaced");
@@ -224,6 +238,7 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 	if (!rvp_real_ready())
 		return ENOSYS;
 	rvp_followers_check(environment ? environment : environ);
+	look_before_child();
 	return rvp_real.posix_spawn(pid, path, actions, attributes, arguments, environment);
 }
 
@@ -233,6 +248,7 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 	if (!rvp_real_ready())
 		return ENOSYS;
 	rvp_followers_check(environment ? environment : environ);
+	look_before_child();
 	return rvp_real.posix_spawnp(pid, file, actions, attributes, arguments, environment);
 }
 

@@ -113,13 +113,19 @@ int rvp_procfs_statm(uint64_t *resident_bytes, uint64_t *shared_bytes)
 	return parse_statm(text, resident_bytes, shared_bytes);
 }
 
-uint64_t rvp_procfs_resident_bytes(void)
+int rvp_procfs_statm_anew(uint64_t *resident_bytes, uint64_t *shared_bytes)
 {
-	uint64_t resident = 0, shared;
 	char text[128];
 
 	rvp_procfs_read("/proc/self/statm", text, sizeof text);
-	parse_statm(text, &resident, &shared);
+	return parse_statm(text, resident_bytes, shared_bytes);
+}
+
+uint64_t rvp_procfs_resident_bytes(void)
+{
+	uint64_t resident = 0, shared;
+
+	rvp_procfs_statm_anew(&resident, &shared);
 	return resident;
 }
 

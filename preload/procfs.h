@@ -24,6 +24,9 @@ int rvp_procfs_statm(uint64_t *resident_bytes, uint64_t *shared_bytes);
 /* Resident bytes without a kept descriptor; 0: not read. */
 uint64_t rvp_procfs_resident_bytes(void);
 
+/* As rvp_procfs_statm, by a descriptor of its own that is closed again. */
+int rvp_procfs_statm_anew(uint64_t *resident_bytes, uint64_t *shared_bytes);
+
 /* Total memory and the processor's name. */
 uint64_t rvp_procfs_memory_bytes(void);
 size_t rvp_procfs_cpu(char *into, size_t bytes);

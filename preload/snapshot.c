@@ -7,6 +7,7 @@
 #include "preload/cost.h"
 #include "preload/descriptor.h"
 #include "preload/emit.h"
+#include "preload/events.h"
 #include "preload/flush.h"
 #include "preload/folder.h"
 #include "preload/imports.h"
@@ -22,12 +23,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { EVERY_NS = 10 * 1000 * 1000, FALL_EVERY_NS = 1000 * 1000 };
+enum { EVERY_NS = 10 * 1000 * 1000, FALL_EVERY_NS = 1000 * 1000, TOLD_WITHIN_BYTES = 256 * 1024 };
 
 /* Which snapshots come with the map. */
 enum with_map { WHEN_DUE, BEFORE_FALL, ALWAYS };
 
-static _Atomic uint64_t last_ns, fall_ns;
+static _Atomic uint64_t last_ns, fall_ns, told_rss_bytes;
 static _Atomic uint32_t statm_tried;
 
 static uint64_t peak_rss_bytes(void)
@@ -84,6 +85,7 @@ static void take(struct rvp_thread *thread, enum with_map when)
 	if (has_map)
 		rvp_procfs_statm(&resident, &shared);
 	rvp_folder_live(&usable, &blocks);
+	atomic_store(&told_rss_bytes, resident);
 	anchor = rvp_anchor();
 	RVP_EMIT(thread, ANCHOR, 0, .stamp = anchor.stamp, .realtime_ns = anchor.realtime_ns,
 		 .monotonic_ns = anchor.monotonic_ns, .boottime_ns = anchor.boottime_ns);
@@ -162,8 +164,31 @@ void rvp_snapshot_before_fall(struct rvp_thread *thread)
 		take(thread, BEFORE_FALL);
 }
 
+/* So much more or less is worth a record. */
+static bool is_news(uint64_t rss_bytes)
+{
+	uint64_t told = told_rss_bytes, most = TOLD_WITHIN_BYTES;
+
+	return rss_bytes > told + most || rss_bytes + most < told;
+}
+
+void rvp_snapshot_from_vfork_child(struct rvp_thread *thread)
+{
+	uint64_t resident = 0, shared = 0, usable, blocks;
+
+	if (!rvp_process.buffers || !thread->slot || atomic_load(&rvp_process.locked) ||
+	    rvp_resident_is_looking() || !rvp_procfs_statm_anew(&resident, &shared) || !is_news(resident))
+		return;
+	rvp_folder_live(&usable, &blocks);
+	told_rss_bytes = resident;
+	RVP_EMIT(thread, SNAPSHOT, 0, .stamp = rvp_event_stamp(thread), .rss_anon_bytes = resident - shared,
+		 .rss_file_bytes = shared, .peak_rss_bytes = peak_rss_bytes(), .live_usable_bytes = usable,
+		 .live_count = blocks, .source = RVP_SNAPSHOT_STATM);
+}
+
 void rvp_snapshot_after_fork(void)
 {
+	atomic_store(&told_rss_bytes, 0);
 	atomic_store(&last_ns, 0);
 	atomic_store(&fall_ns, 0);
 	atomic_store(&statm_tried, 0);

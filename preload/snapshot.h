@@ -27,6 +27,10 @@ void rvp_snapshot_look(struct rvp_thread *thread);
  * a snapshot with the map when RSS is a new peak; it looks at most every millisecond. */
 void rvp_snapshot_before_fall(struct rvp_thread *thread);
 
+/* In a child of vfork, which has its parent's memory: a snapshot without the map when RSS is not what the last one told.
+ * It leaves no descriptor behind. */
+void rvp_snapshot_from_vfork_child(struct rvp_thread *thread);
+
 void rvp_snapshot_after_fork(void);
 
 #endif
