@@ -66,7 +66,7 @@ static void look_before_child(void)
 
 	if (!thread)
 		return;
-	rvp_snapshot_before_fall(thread);
+	rvp_snapshot_before_child(thread);
 	rvp_leave(thread);
 }
 

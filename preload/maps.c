@@ -72,7 +72,7 @@ void rvp_on_unmap(struct rvp_thread *thread, uint64_t address, uint64_t bytes)
 {
 	bytes = whole_pages(bytes);
 	if (bytes >= RVP_FALL_BYTES)
-		rvp_snapshot_before_fall(thread);
+		rvp_snapshot_before_fall(thread, bytes);
 	RVP_COUNT(unmap_count, 1);
 	RVP_COUNT(unmap_bytes, bytes);
 	if (rvp_writes_floor != UINT64_MAX)

@@ -22,44 +22,75 @@ enum { IS_PRESENT = 8, IS_SWAPPED = 16, IS_ZERO_PAGE = 32 };
 static const long scan_request =
     3l << 30 | (long)sizeof(struct scan) << 16 | 'f' << 8 | 16; /* _IOWR('f', 16, ..) */
 
-static void see_scanned(const struct scanned *from, void (*see)(void *, const struct rvp_page_run *),
-			void *context)
+/* The part of it in [start, end). */
+static void see_scanned(const struct scanned *from, uint64_t start, uint64_t end,
+			void (*see)(void *, const struct rvp_page_run *), void *context)
 {
-	uint64_t bytes = from->end - from->start;
+	uint64_t low = from->start > start ? from->start : start, high = from->end < end ? from->end : end;
 	bool is_swapped = from->categories & IS_SWAPPED;
 
-	if (from->categories & IS_ZERO_PAGE)
+	if (from->categories & IS_ZERO_PAGE || low >= high)
 		return;
-	see(context, &(struct rvp_page_run){.address = from->start,
-					    .bytes = bytes,
-					    .resident_bytes = is_swapped ? 0 : bytes,
-					    .swapped_bytes = is_swapped ? bytes : 0,
-					    .looked_bytes = bytes});
+	see(context, &(struct rvp_page_run){.address = low,
+					    .bytes = high - low,
+					    .resident_bytes = is_swapped ? 0 : high - low,
+					    .swapped_bytes = is_swapped ? high - low : 0,
+					    .looked_bytes = high - low});
+}
+
+static bool scan_from(struct rvp_page_reader *reader, uint64_t start, uint64_t end)
+{
+	struct scan ask = {.size = sizeof ask,
+			   .start = start,
+			   .end = end,
+			   .vec = (uint64_t)reader->room,
+			   .vec_length = reader->room_bytes / sizeof(struct scanned),
+			   .any_of = IS_PRESENT | IS_SWAPPED,
+			   .returned = IS_PRESENT | IS_SWAPPED | IS_ZERO_PAGE};
+	long count = rvp_syscall6(SYS_ioctl, reader->fd, scan_request, (long)&ask, 0, 0, 0);
+
+	if (count < 0)
+		return false;
+	reader->known_start = start;
+	reader->known_end = ask.walk_end > start ? ask.walk_end : end;
+	reader->known_count = (size_t)count;
+	reader->known_next = 0;
+	return true;
+}
+
+static bool scan_ahead(struct rvp_page_reader *reader, uint64_t start, uint64_t end)
+{
+	if (reader->ahead_end > end && scan_from(reader, start, reader->ahead_end))
+		return true;
+	reader->ahead_end = 0;
+	return scan_from(reader, start, end);
+}
+
+static void see_known(struct rvp_page_reader *reader, uint64_t start, uint64_t end,
+		      void (*see)(void *, const struct rvp_page_run *), void *context)
+{
+	const struct scanned *found = reader->room;
+
+	for (; reader->known_next < reader->known_count; reader->known_next++) {
+		const struct scanned *next = &found[reader->known_next];
+
+		if (next->start < end)
+			see_scanned(next, start, end, see, context);
+		if (next->end > end)
+			break;
+	}
 }
 
 /* False: this kernel has no such call. */
 static bool scan(struct rvp_page_reader *reader, uint64_t start, uint64_t end,
 		 void (*see)(void *, const struct rvp_page_run *), void *context)
 {
-	struct scanned *found = reader->room;
-	struct scan ask = {.size = sizeof ask,
-			   .start = start,
-			   .end = end,
-			   .vec = (uint64_t)reader->room,
-			   .vec_length = reader->room_bytes / sizeof *found,
-			   .any_of = IS_PRESENT | IS_SWAPPED,
-			   .returned = IS_PRESENT | IS_SWAPPED | IS_ZERO_PAGE};
+	for (uint64_t at = start; at < end; at = reader->known_end) {
+		bool is_known = at >= reader->known_start && at < reader->known_end;
 
-	while (ask.start < end) {
-		long count = rvp_syscall6(SYS_ioctl, reader->fd, scan_request, (long)&ask, 0, 0, 0);
-
-		if (count < 0)
-			return ask.start != start;
-		for (long i = 0; i < count; i++)
-			see_scanned(&found[i], see, context);
-		if (ask.walk_end <= ask.start)
-			break;
-		ask.start = ask.walk_end;
+		if (!is_known && !scan_ahead(reader, at, end))
+			return at != start;
+		see_known(reader, at, end, see, context);
 	}
 	return true;
 }

@@ -23,9 +23,14 @@ struct rvp_page_reader {
 	void *room;
 	size_t room_bytes; /* at least 4096 */
 	bool has_no_scan;  /* found out once */
+	uint64_t ahead_end; /* a scan goes on to here, for ranges that are asked for later; 0: to the range's end */
+	/* What a scan found of [known_start, known_end) and was not asked for yet, in `room`. */
+	uint64_t known_start, known_end;
+	size_t known_count, known_next;
 };
 
-/* Calls `see` for each run of [start, end) that has pages, rising. False: not readable. */
+/* Calls `see` for each run of [start, end) that has pages, rising. Ranges come in order where `ahead_end` is set: a call
+ * to the kernel takes a microsecond and more, and most mappings have few pages. False: not readable. */
 bool rvp_page_runs(struct rvp_page_reader *reader, uint64_t start, uint64_t end,
 		   void (*see)(void *context, const struct rvp_page_run *run), void *context);
 

@@ -99,7 +99,7 @@ void rvp_on_free(struct rvp_thread *thread, void *block, uint64_t usable, enum r
 	uint64_t cost = rvp_cost_begin(thread);
 
 	if (__builtin_expect(usable >= RVP_FALL_BYTES, 0))
-		rvp_snapshot_before_fall(thread);
+		rvp_snapshot_before_fall(thread, usable);
 	count_free(usable);
 	if (__builtin_expect(usable >= rvp_writes_floor, 0))
 		leave_place((uint64_t)block);
@@ -117,7 +117,7 @@ struct rvp_move rvp_on_move_begin(struct rvp_thread *thread, void *block, uint64
 	struct rvp_move move = {.block = block, .usable = usable};
 
 	if (__builtin_expect(usable >= RVP_FALL_BYTES, 0))
-		rvp_snapshot_before_fall(thread);
+		rvp_snapshot_before_fall(thread, usable);
 	move.passed_over = rvp_pause_matters() && rvp_pause_took(block);
 	move.recorded = !move.passed_over && rvp_event_free(thread, block, usable, RVP_FAMILY_REALLOC);
 	if (__builtin_expect(usable >= rvp_writes_floor, 0))

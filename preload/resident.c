@@ -21,11 +21,12 @@
 enum {
 	TEXT_BYTES = 64 * 1024,
 	PAGES_BYTES = 32 * 1024,
+	TOUCHED_BYTES = 8 * 1024, /* of each: the kernel gives a page of text at once; more pages are many runs */
 	PAGE_BYTES = 4096,
 	EVERY_NS = 100 * 1000 * 1000, /* of looks for what has fallen */
 	BUDGET_PARTS = 100,
 	COST_NS_PER_MIB = 10000,
-	/* A program of less than a second has a peak too. Half of it is kept for the moments before a fall. */
+	/* A program of less than a second has a peak too. */
 	FIRST_BUDGET_NS = 5 * 1000 * 1000,
 	LEAST_GROWTH_BYTES = 256 * 1024,
 	GROWTH_PARTS = 22, /* then a peak between two looks is less than a twentieth above the first */
@@ -88,16 +89,16 @@ static uint64_t next_cost_ns(uint64_t rss_bytes)
 	return last_cost_ns + (more_bytes >> 20) * COST_NS_PER_MIB;
 }
 
-bool rvp_resident_is_due(uint64_t rss_bytes, bool will_fall)
+bool rvp_resident_is_due(uint64_t rss_bytes, enum rvp_look_for what)
 {
-	uint64_t now = rvp_monotonic_ns(), none = 0, first_ns = FIRST_BUDGET_NS;
+	uint64_t now = rvp_monotonic_ns(), none = 0, first_ns = 0;
 
 	atomic_compare_exchange_strong(&begin_ns, &none, now);
-	if (!has_grown(rss_bytes) && (will_fall || !has_fallen(rss_bytes, now)))
+	if (!has_grown(rss_bytes) && (what != RVP_LOOK_FOR_NEWS || !has_fallen(rss_bytes, now)))
 		return false;
-	if (!will_fall)
-		first_ns /= 2;
-	return spent_ns + next_cost_ns(rss_bytes) <= (now - begin_ns) / BUDGET_PARTS + first_ns || !looked_ns;
+	if (what == RVP_LOOK_FOR_LAST_CHANCE)
+		first_ns = FIRST_BUDGET_NS;
+	return spent_ns + next_cost_ns(rss_bytes) <= (now - begin_ns) / BUDGET_PARTS + first_ns;
 }
 
 static bool open_files(void)
@@ -132,8 +133,8 @@ bool rvp_resident_prepare(void)
 		pages = rvp_own_map(PAGES_BYTES);
 	good = text && pages && open_files();
 	if (good && !looked_ns) { /* touched now, counted in RSS then */
-		memset(text, 0, TEXT_BYTES);
-		memset(pages, 0, PAGES_BYTES);
+		memset(text, 0, TOUCHED_BYTES);
+		memset(pages, 0, TOUCHED_BYTES);
 	}
 	atomic_store(&is_looking, 0);
 	return good;
@@ -276,7 +277,8 @@ static void walk(struct look *look)
 	struct rvp_page_reader reader = {.fd = rvp_descriptor_use(RVP_DESCRIPTOR_PAGEMAP),
 					 .room = pages,
 					 .room_bytes = PAGES_BYTES,
-					 .has_no_scan = has_no_scan};
+					 .has_no_scan = has_no_scan,
+					 .ahead_end = user_end - PAGE_BYTES};
 	struct rvp_map_line line;
 
 	if (lines.fd < 0 || reader.fd < 0)

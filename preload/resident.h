@@ -3,19 +3,25 @@
  * is resident (REGION), which pages of anonymous memory and of mapped data files (RESIDENT), and which are
  * our own (OWN_RANGE).
  *
- * Looked at when RSS is 4.5 % and 256 KiB above the highest look's, and only while all looks together took less
- * than 2.5 ms (5 ms right before memory is given back: that moment may be the peak) and 1 % of the time; within
- * the same bounds when it has fallen to half of the last look's; and at the end and at rvprof_snapshot() always.
- * From 10 MiB to 10 GiB these are some 160 looks at the most. Cost: 1 to 20 ms a resident GiB.
+ * Looked at when RSS is 4.5 % and 256 KiB above the highest look's, and only while all looks together took less than
+ * 1 % of the time (and 5 ms right before a thirty-second part of RSS is given back: that moment may be the peak);
+ * within 1 % of the time when it has fallen to half of the last look's; and at the end and at rvprof_snapshot() always.
+ * From 10 MiB to 10 GiB these are some 160 looks at the most. Cost: 1 to 20 ms a resident GiB, and 0.1 ms and more
+ * each: a compiler run on a small file of 40 ms has three, of its three processes' ends.
  */
 #ifndef RVP_RESIDENT_H
 #define RVP_RESIDENT_H
 
 #include "preload/thread.h"
 
-/* Whether a look at a process that holds so much would tell something new, and is within the budget.
- * `will_fall`: the caller is about to give memory back. */
-bool rvp_resident_is_due(uint64_t rss_bytes, bool will_fall);
+enum rvp_look_for {
+	RVP_LOOK_FOR_NEWS,	  /* a new peak, or much less than there was */
+	RVP_LOOK_FOR_PEAK,	  /* a new peak; a little of it is about to be given back */
+	RVP_LOOK_FOR_LAST_CHANCE, /* so much that the peak may be gone then */
+};
+
+/* Whether a look at a process that holds so much would tell something new, and is within the budget. */
+bool rvp_resident_is_due(uint64_t rss_bytes, enum rvp_look_for what);
 
 /* Makes what a look needs, so that it is resident before RSS is read. False: the map can't be read. */
 bool rvp_resident_prepare(void);

@@ -23,12 +23,13 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { EVERY_NS = 10 * 1000 * 1000, FALL_EVERY_NS = 1000 * 1000, TOLD_WITHIN_BYTES = 256 * 1024 };
+enum { EVERY_NS = 10 * 1000 * 1000, FALL_EVERY_NS = 1000 * 1000, TOLD_WITHIN_BYTES = 256 * 1024, FALL_PARTS = 32 };
 
 /* Which snapshots come with the map. */
 enum with_map { WHEN_DUE, BEFORE_FALL, ALWAYS };
 
 static _Atomic uint64_t last_ns, fall_ns, told_rss_bytes;
+static _Atomic uint64_t fallen_bytes; /* given back in large pieces since the last look at the map */
 static _Atomic uint32_t statm_tried;
 
 static uint64_t peak_rss_bytes(void)
@@ -61,12 +62,16 @@ static void open_statm(void)
 /* Whether the map is looked at too; its own memory is resident before RSS is read. */
 static bool wants_map(struct rvp_thread *thread, uint64_t rss_bytes, enum with_map when)
 {
-	return (when == ALWAYS || rvp_resident_is_due(rss_bytes, when == BEFORE_FALL)) &&
-	       rvp_stack_has_room(thread) && rvp_resident_prepare();
+	enum rvp_look_for what = when == WHEN_DUE			   ? RVP_LOOK_FOR_NEWS
+				 : rss_bytes / FALL_PARTS > fallen_bytes ? RVP_LOOK_FOR_PEAK
+									   : RVP_LOOK_FOR_LAST_CHANCE;
+
+	return (when == ALWAYS || rvp_resident_is_due(rss_bytes, what)) && rvp_stack_has_room(thread) &&
+	       rvp_resident_prepare();
 }
 
-/* BEFORE_FALL: with the map or not at all. */
-static void take(struct rvp_thread *thread, enum with_map when)
+/* BEFORE_FALL: with the map or not at all. True: there is a snapshot. */
+static bool take(struct rvp_thread *thread, enum with_map when)
 {
 	bool has_map;
 	uint64_t resident = 0, shared = 0, usable, blocks, mask;
@@ -74,16 +79,18 @@ static void take(struct rvp_thread *thread, enum with_map when)
 	struct rvp_record_ANCHOR anchor;
 
 	if (!rvp_folder_give_slot(thread) || atomic_load(&rvp_process.locked))
-		return;
+		return false;
 	rvp_block_signals(&mask);
 	open_statm();
 	rvp_procfs_statm(&resident, &shared);
 	has_map = wants_map(thread, resident, when);
 	rvp_unblock_signals(mask);
 	if (when == BEFORE_FALL && !has_map)
-		return;
-	if (has_map)
+		return false;
+	if (has_map) {
 		rvp_procfs_statm(&resident, &shared);
+		atomic_store(&fallen_bytes, 0);
+	}
 	rvp_folder_live(&usable, &blocks);
 	atomic_store(&told_rss_bytes, resident);
 	anchor = rvp_anchor();
@@ -101,6 +108,7 @@ static void take(struct rvp_thread *thread, enum with_map when)
 		 .recorded_blocks = rvp_blocks_count());
 	atomic_store(&rvp_process.buffers->own_bytes, own_bytes);
 	atomic_store(&rvp_process.buffers->recorded_blocks, rvp_blocks_count());
+	return true;
 }
 
 void rvp_snapshot(struct rvp_thread *thread)
@@ -153,12 +161,13 @@ void rvp_snapshot_look(struct rvp_thread *thread)
 		rvp_snapshot(thread);
 }
 
-void rvp_snapshot_before_fall(struct rvp_thread *thread)
+void rvp_snapshot_before_fall(struct rvp_thread *thread, uint64_t bytes)
 {
 	uint64_t last = atomic_load_explicit(&fall_ns, memory_order_relaxed), now;
 
 	if (!rvp_process.buffers || rvp_resident_is_looking())
 		return;
+	atomic_fetch_add(&fallen_bytes, bytes);
 	now = rvp_monotonic_ns();
 	if (now - last >= FALL_EVERY_NS && atomic_compare_exchange_strong(&fall_ns, &last, now))
 		take(thread, BEFORE_FALL);
@@ -172,23 +181,46 @@ static bool is_news(uint64_t rss_bytes)
 	return rss_bytes > told + most || rss_bytes + most < told;
 }
 
-void rvp_snapshot_from_vfork_child(struct rvp_thread *thread)
+static void tell(struct rvp_thread *thread, uint64_t resident_bytes, uint64_t shared_bytes)
 {
-	uint64_t resident = 0, shared = 0, usable, blocks;
+	uint64_t usable, blocks;
 
-	if (!rvp_process.buffers || !thread->slot || atomic_load(&rvp_process.locked) ||
-	    rvp_resident_is_looking() || !rvp_procfs_statm_anew(&resident, &shared) || !is_news(resident))
+	if (!is_news(resident_bytes))
 		return;
 	rvp_folder_live(&usable, &blocks);
-	told_rss_bytes = resident;
-	RVP_EMIT(thread, SNAPSHOT, 0, .stamp = rvp_event_stamp(thread), .rss_anon_bytes = resident - shared,
-		 .rss_file_bytes = shared, .peak_rss_bytes = peak_rss_bytes(), .live_usable_bytes = usable,
-		 .live_count = blocks, .source = RVP_SNAPSHOT_STATM);
+	atomic_store(&told_rss_bytes, resident_bytes);
+	RVP_EMIT(thread, SNAPSHOT, 0, .stamp = rvp_event_stamp(thread),
+		 .rss_anon_bytes = resident_bytes - shared_bytes, .rss_file_bytes = shared_bytes,
+		 .peak_rss_bytes = peak_rss_bytes(), .live_usable_bytes = usable, .live_count = blocks,
+		 .source = RVP_SNAPSHOT_STATM);
+}
+
+static bool may_tell(const struct rvp_thread *thread)
+{
+	return rvp_process.buffers && thread->slot && !atomic_load(&rvp_process.locked) &&
+	       !rvp_resident_is_looking();
+}
+
+void rvp_snapshot_before_child(struct rvp_thread *thread)
+{
+	uint64_t resident = 0, shared = 0;
+
+	if (may_tell(thread) && !take(thread, BEFORE_FALL) && rvp_procfs_statm(&resident, &shared))
+		tell(thread, resident, shared);
+}
+
+void rvp_snapshot_from_vfork_child(struct rvp_thread *thread)
+{
+	uint64_t resident = 0, shared = 0;
+
+	if (may_tell(thread) && rvp_procfs_statm_anew(&resident, &shared))
+		tell(thread, resident, shared);
 }
 
 void rvp_snapshot_after_fork(void)
 {
 	atomic_store(&told_rss_bytes, 0);
+	atomic_store(&fallen_bytes, 0);
 	atomic_store(&last_ns, 0);
 	atomic_store(&fall_ns, 0);
 	atomic_store(&statm_tried, 0);

@@ -23,12 +23,14 @@ void rvp_snapshot_at_flush(struct rvp_thread *thread);
 /* At a hook, when the thread has moved RVP_LOOK_EVERY_BYTES or made RVP_LOOK_EVERY_EVENTS calls: the same. */
 void rvp_snapshot_look(struct rvp_thread *thread);
 
-/* At a hook that gives RVP_FALL_BYTES and more back, before anything of it is counted or recorded, and before a fork:
- * a snapshot with the map when RSS is a new peak; it looks at most every millisecond. */
-void rvp_snapshot_before_fall(struct rvp_thread *thread);
+/* At a hook that gives so many `bytes` back, RVP_FALL_BYTES and more, before anything of it is counted or recorded: a
+ * snapshot with the map when RSS is a new peak; it looks at most every millisecond. */
+void rvp_snapshot_before_fall(struct rvp_thread *thread, uint64_t bytes);
 
-/* In a child of vfork, which has its parent's memory: a snapshot without the map when RSS is not what the last one told.
- * It leaves no descriptor behind. */
+/* Before a fork or spawn: the same within 1 % of the time, else one without the map when RSS is not what the last one told. */
+void rvp_snapshot_before_child(struct rvp_thread *thread);
+
+/* In a child of vfork, which has its parent's memory: one without the map, likewise. It leaves no descriptor behind. */
 void rvp_snapshot_from_vfork_child(struct rvp_thread *thread);
 
 void rvp_snapshot_after_fork(void);
