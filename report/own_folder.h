@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* Without a slash at its end; false where /proc does not say. */
+/* Without a slash at its end; false where nothing says it. */
 bool rvp_own_folder(char folder[PATH_MAX]);
 
 #endif

@@ -2,6 +2,8 @@
 /* find_program.c: see find_program.h. */
 #include "tools/find_program.h"
 
+#include "report/own_folder.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -51,18 +53,6 @@ int rvp_find_program(const char *word, char *path)
 	return worst;
 }
 
-/* The folder that this very program lies in: 0 or an errno. */
-static int find_own_folder(char path[static RVP_PROGRAM_PATH_BYTES])
-{
-	ssize_t length = readlink("/proc/self/exe", path, RVP_PROGRAM_PATH_BYTES - 1);
-
-	if (length <= 0)
-		return errno;
-	path[length] = 0;
-	*strrchr(path, '/') = 0;
-	return 0;
-}
-
 /* From the build tree, an unpacked folder, or an installed one. */
 int rvp_find_library(char *path)
 {
@@ -73,15 +63,15 @@ int rvp_find_library(char *path)
 					     "../lib64",
 					     "../lib",
 					     "."};
-	char folder[RVP_PROGRAM_PATH_BYTES], wanted[2 * RVP_PROGRAM_PATH_BYTES], real[PATH_MAX];
-	int failed = find_own_folder(folder);
+	char folder[PATH_MAX], wanted[2 * RVP_PROGRAM_PATH_BYTES], real[PATH_MAX];
+	bool is_known = rvp_own_folder(folder);
 
-	for (size_t i = 0; !failed && i < sizeof places / sizeof *places; i++) {
+	for (size_t i = 0; is_known && i < sizeof places / sizeof *places; i++) {
 		snprintf(wanted, sizeof wanted, "%s/%s/" LIBRARY, folder, places[i]);
 		if (!realpath(wanted, real))
 			continue;
 		snprintf(path, RVP_PROGRAM_PATH_BYTES, "%s", real);
 		return 0;
 	}
-	return failed ? failed : ENOENT;
+	return ENOENT;
 }

@@ -33,6 +33,10 @@ if unshare -m true 2>/dev/null; then
 		>bare.out 2>bare.err || fail "without /proc: status $?"
 	quiet_stderr bare.err
 	holds bare '.host.ledger == [] and .lost.records == 0 and .totals.alloc_count >= 64000 and .host.peak_rss_bytes > 0'
+	unshare -m env TOOL="$E2E_TOOL" sh -c 'mount -t tmpfs none /proc && exec "$TOOL" run -q -o bare.run -- ./heap' \
+		>bare.out 2>bare.err || fail "rvprof run without /proc: status $?: $(cat bare.err)"
+	quiet_stderr bare.err
+	holds bare.run '.lost.records == 0 and .totals.alloc_count >= 64000'
 else
 	echo "no mount namespace of our own: without /proc it was not tried"
 fi
