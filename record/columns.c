@@ -194,17 +194,63 @@ static bool take_event(struct joining *joining, unsigned head)
 	return true;
 }
 
+/* As take(), of at most 8 bytes, where the piece has room for 8 and 8 may be read behind the column's end: what is copied
+ * too much is overwritten by what follows. */
+static inline __attribute__((always_inline)) bool take_few(struct joining *joining, unsigned column, unsigned bytes)
+{
+	size_t taken = joining->taken[column];
+
+	if (bytes > joining->columns->counts[column] - taken)
+		return false;
+	memcpy(joining->at, joining->columns->bytes[column] + taken, 8);
+	joining->at += bytes;
+	joining->taken[column] = taken + bytes;
+	return true;
+}
+
+/* The same as take_event() where there is room for any event. */
+static bool take_event_quickly(struct joining *joining, unsigned head)
+{
+	unsigned address = (head & 7) + 1, place = address < 3 ? address - 1 : 2, shape;
+
+	*joining->at++ = (uint8_t)head;
+	joining->taken[RVP_COLUMN_HEADS]++;
+	shape = head & RVP_COMPACT_ALLOC ? next_of(joining, RVP_COLUMN_SHAPES) : 0;
+	if (head & RVP_COMPACT_ALLOC && !take_few(joining, RVP_COLUMN_SHAPES, 1))
+		return false;
+	if ((head >> 3 & 3) == RVP_COMPACT_OTHER_FAMILY && !take_few(joining, RVP_COLUMN_FAMILIES, 1))
+		return false;
+	if (head & RVP_COMPACT_STAMP &&
+	    !take_few(joining, RVP_COLUMN_STAMPS, (next_of(joining, RVP_COLUMN_STAMPS) & 7u) + 1))
+		return false;
+	if (!(head & RVP_COMPACT_ALLOC))
+		return take_few(joining, RVP_COLUMN_DEATHS + place, address);
+	return take_few(joining, RVP_COLUMN_BIRTHS + place, address) &&
+	       take_few(joining, RVP_COLUMN_SIZES + ((shape & 3) != 0), 1u << (shape & 3)) &&
+	       take_few(joining, RVP_COLUMN_STACKS + ((shape >> 2 & 7) > 1), shape >> 2 & 7) &&
+	       take_few(joining, RVP_COLUMN_PYTHONS + (shape >> 5 > 1), shape >> 5);
+}
+
+/* The next item; its head is there. */
+static bool take_item(struct joining *joining)
+{
+	unsigned head = next_of(joining, RVP_COLUMN_HEADS);
+
+	if (head < RVP_COMPACT_MARK) {
+		joining->taken[RVP_COLUMN_HEADS]++;
+		return take_rest(joining);
+	}
+	return joining->end - joining->at >= RVP_COMPACT_ROOM_BYTES ? take_event_quickly(joining, head)
+								     : take_event(joining, head);
+}
+
 bool rvp_columns_join(const struct rvp_columns *columns, uint8_t *piece, size_t bytes)
 {
 	struct joining joining = {.columns = columns, .at = piece, .end = piece + bytes};
 
-	while (joining.taken[RVP_COLUMN_HEADS] < columns->counts[RVP_COLUMN_HEADS]) {
-		unsigned head = next_of(&joining, RVP_COLUMN_HEADS);
-
-		if (head >= RVP_COMPACT_MARK ? !take_event(&joining, head)
-					     : (joining.taken[RVP_COLUMN_HEADS]++, !take_rest(&joining)))
+	while (joining.taken[RVP_COLUMN_HEADS] < columns->counts[RVP_COLUMN_HEADS])
+		if (!take_item(&joining))
 			return false;
-	}
 	for (int i = 0; i < RVP_COLUMN_COUNT; i++)
 		if (joining.taken[i] != columns->counts[i])
 			return false;

@@ -46,7 +46,8 @@ static inline size_t rvp_columns_room(size_t bytes)
 /* Sorts piece[0, bytes), which begins where a chunk may. Each column has rvp_columns_room(bytes). */
 void rvp_columns_split(struct rvp_columns *columns, const uint8_t *piece, size_t bytes);
 
-/* Puts them together again. False: these columns do not make a piece of so many bytes. */
+/* Puts them together again; 8 bytes behind each column may be read. False: these columns do not make a piece of so many
+ * bytes. */
 bool rvp_columns_join(const struct rvp_columns *columns, uint8_t *piece, size_t bytes);
 
 #endif

@@ -32,7 +32,7 @@ static bool make_columns(struct rvp_columns *columns)
 bool rvp_piece_packer_open(struct rvp_piece_packer *packer, bool is_for_packing)
 {
 	*packer = (struct rvp_piece_packer){.is_for_packing = is_for_packing};
-	packer->joined = malloc(joined_room());
+	packer->joined = malloc(joined_room() + 8); /* rvp_columns_join reads so far */
 	if (is_for_packing) {
 		packer->packed_room = ZSTD_compressBound(joined_room());
 		packer->packed = malloc(packer->packed_room);
