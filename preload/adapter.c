@@ -10,6 +10,7 @@
 #include "preload/adapter_calls.h"
 #include "preload/emit.h"
 #include "preload/process.h"
+#include "preload/quick.h"
 
 #include <link.h>
 #include <stdatomic.h>
@@ -90,10 +91,12 @@ static bool run_text(void *globals)
  * raises what is pending now. */
 static int arrive(void *nothing)
 {
+	int64_t left = rvp_quick_pause();
 	void *globals = python->PyDict_New();
 	bool is_here = globals && run_text(globals);
 
 	(void)nothing;
+	rvp_quick_resume(left);
 	if (globals)
 		python->Py_DecRef(globals);
 	if (is_here || !python->PyErr_Occurred())

@@ -3,7 +3,9 @@
 #define RVPROF_ABSENT /* the table alone */
 #include "preload/adapter_calls.h"
 #include "preload/adapter_cells.h"
+#include "preload/adapter_moved.h"
 #include "preload/process.h"
+#include "preload/quick.h"
 #include "preload/stamp.h"
 #include "rvprof.h"
 
@@ -30,6 +32,8 @@ static const struct {
     RVP_PYTHON_CALLS(RVP_CALL)
 #undef RVP_CALL
 	{"PyExc_Exception", offsetof(struct rvp_python_calls, PyExc_Exception)},
+	{"PyList_Type", offsetof(struct rvp_python_calls, PyList_Type)},
+	{"PyTuple_Type", offsetof(struct rvp_python_calls, PyTuple_Type)},
 };
 
 bool rvp_adapter_calls_find(const struct rvp_object *interpreter)
@@ -201,6 +205,25 @@ static void *tell_later(void *self, void *arguments)
 	return done();
 }
 
+static void *call_function(void *function, void *arguments)
+{
+	int64_t left = rvp_quick_pause();
+	void *result = rvp_python_calls.PyObject_CallObject(function, arguments);
+
+	rvp_quick_resume(left);
+	return result;
+}
+
+static void *call_unsampled(void *self, void *arguments)
+{
+	void *function, *words;
+
+	(void)self;
+	if (!rvp_python_calls.PyArg_ParseTuple(arguments, "OO", &function, &words))
+		return NULL;
+	return call_function(function, words);
+}
+
 /* By the interpreter, on its main thread. -1: it raises what is pending now. */
 static int call_waiting(void *nothing)
 {
@@ -210,7 +233,7 @@ static int call_waiting(void *nothing)
 	waiting = NULL;
 	if (!function)
 		return 0;
-	result = rvp_python_calls.PyObject_CallObject(function, NULL);
+	result = call_function(function, NULL);
 	rvp_python_calls.Py_DecRef(function);
 	if (!result)
 		return -1;
@@ -236,8 +259,12 @@ bool rvp_adapter_calls_put(void *globals)
 						  {"_scope", tell_scope, ARGUMENTS_AS_TUPLE, NULL},
 						  {"_adapter", tell_adapter, ARGUMENTS_AS_TUPLE, NULL},
 						  {"_cells", look_at_cells, ARGUMENTS_AS_TUPLE, NULL},
+						  {"_moved", rvp_adapter_moved, ARGUMENTS_AS_TUPLE, NULL},
+						  {"_unsampled", call_unsampled, ARGUMENTS_AS_TUPLE, NULL},
 						  {"_later", tell_later, ARGUMENTS_AS_TUPLE, NULL}};
 
+	if (!rvp_adapter_moved_start())
+		return false;
 	for (unsigned i = 0; i < sizeof definitions / sizeof definitions[0]; i++) {
 		void *call = rvp_python_calls.PyCFunction_NewEx(&definitions[i], NULL, NULL);
 		bool is_put =

@@ -12,6 +12,10 @@
  *     _cells(bytearray, is_begin, address, item_bytes, [size, ..], [stride, ..])
  *                                   [changed, again, first, last of each dimension ..] (adapter_cells.h);
  *                                   []: not while the process is locked
+ *     _moved(value, type, plain, [place, ..], [address, ..], [name, ..], count, place, dimension)
+ *                                   tells kv_cache of the tensors at new addresses, see adapter_moved.h
+ *     _unsampled(function, (argument, ..))
+ *                                   what the function returns; meanwhile no sample is taken (quick.h)
  *     _later(ns, function)          the interpreter's main thread calls it once so much time is over, at the
  *                                   next look of ours (snapshot.h), between two instructions; one at a time
  *
@@ -42,6 +46,13 @@
 	F(PyList_GetItem, void *, (void *list, ssize_t at))                          \
 	F(PyList_New, void *, (ssize_t size))                                        \
 	F(PyList_SetItem, int, (void *list, ssize_t at, void *item))                 \
+	F(PyTuple_Size, ssize_t, (void *tuple))                                      \
+	F(PyTuple_GetItem, void *, (void *tuple, ssize_t at))                        \
+	F(PySet_Contains, int, (void *set, void *key))                               \
+	F(PyObject_Type, void *, (void *object))                                     \
+	F(PyObject_CallMethodObjArgs, void *, (void *object, void *name, ...))       \
+	F(PyUnicode_InternFromString, void *, (const char *text))                    \
+	F(Py_BuildValue, void *, (const char *format, ...))                          \
 	F(PyLong_AsLongLong, long long, (void *number))                              \
 	F(PyLong_FromLongLong, void *, (long long value))                            \
 	F(PyByteArray_AsString, char *, (void *bytes))                               \
@@ -60,6 +71,7 @@ struct rvp_python_calls {
 	RVP_PYTHON_CALLS(RVP_CALL)
 #undef RVP_CALL
 	void **PyExc_Exception;
+	void *PyList_Type, *PyTuple_Type;
 };
 
 extern struct rvp_python_calls rvp_python_calls;

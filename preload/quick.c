@@ -7,6 +7,9 @@
 
 enum { AGREED = 8 }; /* blocks of a thread whose size word says what malloc_usable_size says */
 
+/* More than a thread can ask for meanwhile. */
+static const int64_t PAUSED_BYTES = INT64_MAX / 2;
+
 /* Some block's did not: the allocator is none that we know. */
 static atomic_bool is_unknown;
 static struct rvp_counters nobodys;
@@ -44,6 +47,24 @@ void rvp_quick_learn(struct rvp_thread *thread, const void *block, uint64_t usab
 void *rvp_quick_given_mapped(void *block, uint64_t bytes)
 {
 	return rvp_quick_count(block, bytes, rvp_real.malloc_usable_size(block));
+}
+
+int64_t rvp_quick_pause(void)
+{
+	int64_t left;
+
+	if (!rvp_local.thread)
+		return 0;
+	left = *rvp_quick_sample_left(rvp_local.thread);
+	*rvp_quick_sample_left(rvp_local.thread) = PAUSED_BYTES;
+	return left;
+}
+
+/* The short way may have opened meanwhile: then it counts down from PAUSED_BYTES too. */
+void rvp_quick_resume(int64_t left)
+{
+	if (rvp_local.thread)
+		*rvp_quick_sample_left(rvp_local.thread) = left;
 }
 
 void rvp_quick_leave_parent(void)

@@ -132,6 +132,12 @@ static inline int64_t *rvp_quick_sample_left(struct rvp_thread *thread)
 	return rvp_local.is_quick ? &rvp_local.sample_left : &thread->sample_left;
 }
 
+/* While code of ours runs in the program's interpreter (the adapter's) no sample falls into this thread's blocks: its
+ * bytes are not counted down. A block that is given out meanwhile is counted and never recorded, whenever it is freed;
+ * what is due of large ones is recorded as ever. Gives what resume is to be called with, by the same thread. */
+int64_t rvp_quick_pause(void);
+void rvp_quick_resume(int64_t left);
+
 /* In a child by fork, whose thread this is. */
 void rvp_quick_leave_parent(void);
 

@@ -53,19 +53,21 @@ def bytes_of(text):
 failures = 0
 
 
+def note_failure(name, error):
+    global failures
+    failures += 1
+    if failures == 1:
+        _adapter(FAILED, b"torch", version, bytes_of("%s: %s: %s" % (name, type(error).__name__, error)))
+
+
 def quiet(function):
     """Around everything that PyTorch or the program calls: an exception of ours ends here; the first is told."""
     @functools.wraps(function)
     def quietly(*args, **kwargs):
-        global failures
         try:
             return function(*args, **kwargs)
         except Exception as error:
-            failures += 1
-            if failures == 1:
-                _adapter(FAILED, b"torch", version,
-                         bytes_of("%s: %s: %s" % (function.__name__, type(error).__name__, error)))
-            return None
+            return note_failure(function.__name__, error)
     return quietly
 
 
@@ -143,7 +145,6 @@ class Call(tuple):
         self.after_key, self.scope_handle = object(), None
         self.module._forward_hooks[self.after_key] = After(self)
         if self.model.number == 1:
-            Current.owner = threading.get_ident()
             Current.names = {id(part): bytes_of(name) for name, part in self.module.named_modules() if name}
             self.scope_handle = torch.nn.modules.module.register_module_forward_hook(end_of_scope)
         else:
@@ -167,6 +168,13 @@ class Call(tuple):
             Current.hooks[Current.key] = before_call
         self.model.number += 1
 
+    def leave(self, module, number, output):
+        words = module, number, (self, self.kwargs), output
+        if self.model.is_searching() or is_walk(number):
+            _unsampled(self.model.leave, words)
+        else:
+            self.model.leave(*words)
+
     def length(self):
         """Tokens attended to in this call; 0: not known."""
         model = self.model
@@ -177,8 +185,12 @@ class Call(tuple):
     def after(self, module, output):
         number = self.model.number
         self.finish()
-        if not self.is_training:
-            self.model.leave(module, number, (self, self.kwargs), output)
+        if self.is_training:
+            return
+        self.leave(module, number, output)
+        last = Current.last
+        if self and self.is_step and last and last[1] is self.model and Steady.may_begin(self.model, module):
+            Current.last = last[0], self.model, Steady(self.model, module, self[0])
 
 
 class Turn:
@@ -252,6 +264,86 @@ class After:
         return getattr, (contextlib.nullcontext(), "__exit__")
 
 
+class SteadyCall(tuple):
+    """The arguments of such a call, until it is over."""
+    __slots__ = ()
+
+    def __del__(self):
+        if Steady.call == id(self):
+            Steady.open.close()
+
+
+class Steady:
+    """The short way of a model that decodes: the same call again, of one token, with nothing due before it. How it was
+    called was found out once (outermost), and it ends (Current.last) when a backward runs or another thread calls a
+    module: while an outermost call runs there is no hook. A call that is otherwise goes the long way.
+    It is its own hook in the module, during the call; in a copy of the module one that does nothing."""
+    open = call = None  # the one whose call runs; id of the call's arguments
+
+    def __init__(self, model, module, first):
+        self.model, self.module_id, self.name = model, id(module), model.name
+        self.hooks, self.key, self.owner = module._forward_hooks, object(), threading.get_ident()
+        self.dtype, self.shape, self.has_input = first.dtype, first.shape, first.numel() >= INPUT_MIN
+        self.backward_hooks, self.all_hooks = module._backward_hooks, torch.nn.modules.module._global_backward_hooks
+        self.is_tracing, self.thread = torch._C._get_tracing_state, threading.get_ident
+        self.until = model.next_walk
+        self.needs_words = bool(model.arguments.has_kv and not model.output.has_kv)
+
+    @classmethod
+    def may_begin(cls, model, module):
+        return (model.is_like_last(model.tokens) and not Turn.first and not model.is_part and not Current.has_threads
+                and not Current.had_optimizer and not Current.has_backward and not module._backward_hooks)
+
+    def begin(self, args):
+        """The arguments as they go on; None: it is another call than those before."""
+        model = self.model
+        number = model.number
+        if not args or number >= self.until or Steady.call is not None:
+            return None
+        first = args[0]
+        if (type(first) is not Tensor or first.dtype is not self.dtype or first.shape != self.shape
+                or self.thread() != self.owner or self.is_tracing() or self.backward_hooks or self.all_hooks
+                or (self.needs_words and number >= model.next_look)):
+            return None
+        for value in args:
+            if type(value) is Tensor and (value is not first or self.has_input) and value.numel() >= INPUT_MIN:
+                if value.dtype in token_types:
+                    _tags(b"input", [base_of(value)], [b"input"])
+        model.tokens = 1
+        model.total += 1
+        call = SteadyCall(args)
+        Steady.open, Steady.call = self, id(call)
+        self.hooks[self.key] = self
+        Current.hooks.pop(Current.key, None)
+        _step(BEGIN, DECODE, 0, 1, self.name)
+        return call
+
+    def __call__(self, module, args, output):
+        """After the call. The values handed in are not looked at: who needs them goes the long way."""
+        if Steady.call is None or id(module) != self.module_id:
+            return
+        try:
+            self.close()
+            model = self.model
+            if model.number > model.next_look:
+                model.watch(model.number - 1, None, output)
+        except Exception as error:
+            note_failure("after", error)
+
+    def close(self):
+        """The step's end, however the call ended."""
+        Steady.call = None
+        model = self.model
+        _step(END, NONE, model.held + 1 if model.held else 0, 1, b"")
+        self.hooks.pop(self.key, None)
+        if Current.key is not None:
+            Current.hooks[Current.key] = before_call
+        model.number += 1
+
+    def __reduce__(self):
+        return getattr, (contextlib.nullcontext(), "__exit__")
+
+
 class Current:
     """The outermost call that runs, and the step that is open. One at a time in a process: with several threads in
     models at once the steps are those of whichever came first."""
@@ -259,9 +351,17 @@ class Current:
     owner = None  # thread of the call
     names = None  # in a step with scopes: id of module -> name
     had_optimizer = False  # ever
-    last = None  # (weak reference to the module that was called last, what is known of it)
+    last = None  # (weak reference to the module that was called last, what is known of it, its Steady or None)
     is_step_open = False  # of training
     has_backward = False
+    has_threads = False  # that call modules: more than one
+
+    @classmethod
+    def note_thread(cls):
+        me = threading.get_ident()
+        if cls.owner not in (None, me):
+            cls.has_threads, cls.last = True, None
+        cls.owner = me
 
 
 models = weakref.WeakKeyDictionary()
@@ -270,12 +370,15 @@ optimizer_notes = weakref.WeakKeyDictionary()
 
 
 def model_of(module):
-    if Current.last and Current.last[0]() is module:
-        return Current.last[1]
+    last = Current.last
+    if last and last[0]() is module:
+        if last[2]:
+            Current.last = last[0], last[1], None
+        return last[1]
     model = models.get(module)
     if model is None:
         model = models[module] = Model(module)
-    Current.last = weakref.ref(module), model
+    Current.last = weakref.ref(module), model, None
     return model
 
 
@@ -293,17 +396,30 @@ def outermost(frame):
     return None
 
 
-@quiet
 def before_call(module, args):
     """PyTorch's hook before the call of any module."""
+    last = Current.last
+    if last and last[2] and last[0]() is module:
+        try:
+            call = last[2].begin(args)
+        except Exception as error:
+            return note_failure("begin", error)
+        if call is not None:
+            return call
+    return before_any(module, args)
+
+
+@quiet
+def before_any(module, args):
     if Current.names is not None:
         begin_scope(module)
         return None
     if id(module) in Turn.skipped:
         return None
-    frame = outermost(sys._getframe(1))
+    frame = outermost(sys._getframe(3))
     if frame is None or torch._C._get_tracing_state() or "_forward_hooks" not in vars(module):
         return None
+    Current.note_thread()
     call = Call(args)
     call.begin(module, model_of(module), frame)
     # With hooks on the backward the arguments are replaced at once; then an exception in the call costs us
@@ -372,7 +488,7 @@ def after_update(optimizer):
         _step(END, NONE, 0, 0, b"")
     Current.has_backward = False
     note = optimizer_notes.setdefault(optimizer, Note())
-    Current.had_optimizer = True
+    Current.had_optimizer, Current.last = True, None
     optimizers.add(optimizer)
     tell_gradients(parameters_of(optimizer), note)
     if is_walk(note.number) or len(optimizer.state) != note.count:
@@ -389,7 +505,7 @@ def before_update():
 
 @quiet
 def before_backward():
-    Current.has_backward = True
+    Current.has_backward, Current.last = True, None
     if Current.is_step_open:
         _step(PHASE, BACKWARD, 0, 0, b"")
 
@@ -398,7 +514,7 @@ def noting(original):
     """Around a method that every optimizer calls of itself when it is made."""
     @functools.wraps(original)
     def noted(self, *args, **kwargs):
-        Current.had_optimizer = True
+        Current.had_optimizer, Current.last = True, None
         optimizers.add(self)
         return original(self, *args, **kwargs)
     return noted

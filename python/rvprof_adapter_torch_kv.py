@@ -170,6 +170,12 @@ class Source:
 
     def look(self, value, tokens):
         """At the end of a call, only for what is known to be keys and values. True: something is at a new place."""
+        if tokens <= 1 and self.kv:
+            place, dimension = self.length_from or (-1, 0)
+            known = _moved(value, Tensor, PLAIN, self.kv, self.addresses, self.labels, len(self.places), place, dimension)
+            if known:
+                self.length = known[1]
+                return known[0]
         tensors = []
         gather(value, tensors)
         if len(tensors) != len(self.places):

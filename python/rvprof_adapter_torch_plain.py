@@ -17,14 +17,17 @@ and then to let us look around between two instructions (_later). What is seen, 
 What says nothing stays unknown. Nothing is said of what is rewritten: optimizer state, statistics, scratch. While an
 optimizer steps nothing is looked at: what is appended to may be a replay buffer, and the optimizer tells the rest.
 
-What it costs: looks are COST_APART times as far apart as they take; while a store is just being seen to grow, for
-FAST_LOOKS looks, no less than FAST_NS.
+What it costs: where no module is called, one part in SHARE of the main thread's processor time, its imports included: so
+there is something to spend from the first step on. Where modules are called, which pay for their own calls, one part in
+SHARE_OF_STEPS from the first of them on, and each look is twice as far away as the one before. While a store is just being
+seen to grow, for FAST_LOOKS looks, they are no less than FAST_NS apart.
 """
 import sys
 import time
 
 LOOK_NS, FAST_NS, LONGEST_NS = 8_000_000, 3_000_000, 10_000_000_000
-COST_APART, FAST_LOOKS, FIRST_LOOKS, SLOWER_EVERY = 60, 48, 8, 24
+FAST_LOOKS, SLOWER_EVERY = 48, 24
+SHARE, SHARE_OF_STEPS = 66, 250  # one of so many parts of the main thread's time; where modules are called
 LEAST_BYTES = 1024
 CELLS, FEW_CELLS, DENSE, CELL_BYTES = 512, 64, 4, 8  # for the first DENSE of a shape; for the others
 DIMENSIONS_MAX = 8
@@ -131,6 +134,7 @@ class Plain:
     has_cache = False
     width = 0  # of the model, once it is known
     looks = quiet = fast = 0
+    spent_ns = spent_before_ns = begin_ns = 0  # in looks; before modules were called; since when they are
 
 
 def is_floating(tensor):
@@ -256,17 +260,24 @@ def of_one_width(rows):
     return chosen + [(at, row) for at, row in rows if len(row.shape) == 1 and row.shape[0] in sizes]
 
 
-def next_wait(cost_ns, is_busy):
+def next_wait(now_ns, cost_ns, is_busy):
+    """Looks take a share of the main thread's time: of all of it, that of imports too, where no module is called."""
+    Plain.spent_ns += cost_ns
+    if models:
+        due_ns = Plain.begin_ns + SHARE_OF_STEPS * (Plain.spent_ns - Plain.spent_before_ns + cost_ns) - now_ns
+    else:
+        due_ns = SHARE * (Plain.spent_ns + cost_ns) - now_ns
+        Plain.begin_ns, Plain.spent_before_ns = now_ns, Plain.spent_ns
     if is_busy and Plain.fast < FAST_LOOKS:
         Plain.fast += 1
-        return max(FAST_NS, 2 * cost_ns)
+        return max(FAST_NS, due_ns)
     Plain.quiet += 1
-    apart = 8 if Plain.quiet < FIRST_LOOKS else COST_APART
-    return min(max(LOOK_NS, apart * cost_ns) << min(Plain.quiet // SLOWER_EVERY, 20), LONGEST_NS)
+    return max(LOOK_NS << min(Plain.quiet if models else Plain.quiet // SLOWER_EVERY, 20), due_ns)
 
 
 def look_once():
     """Gives the time until the next look."""
     begin = time.thread_time_ns()
     is_busy = look_at_all()
-    return next_wait(time.thread_time_ns() - begin, is_busy)
+    now = time.thread_time_ns()
+    return min(next_wait(now, now - begin, is_busy), LONGEST_NS)
