@@ -60,11 +60,13 @@ int64_t rvp_quick_pause(void)
 	return left;
 }
 
-/* The short way may have opened meanwhile: then it counts down from PAUSED_BYTES too. */
+/* The short way may have opened meanwhile: then both count from PAUSED_BYTES. */
 void rvp_quick_resume(int64_t left)
 {
-	if (rvp_local.thread)
-		*rvp_quick_sample_left(rvp_local.thread) = left;
+	if (!rvp_local.thread)
+		return;
+	rvp_local.thread->sample_left = left;
+	*rvp_quick_sample_left(rvp_local.thread) = left;
 }
 
 void rvp_quick_leave_parent(void)

@@ -250,6 +250,35 @@ START_TEST(a_way_stays_closed)
 }
 END_TEST
 
+/* Code of ours in the program's interpreter: its blocks are counted, no sample point is used up or met, whether the way
+ * is open, closed or opens meanwhile. */
+START_TEST(a_pause_takes_no_samples)
+{
+	struct rvp_thread *thread = thread_that_may_learn();
+	uint64_t allocs = counters.alloc_count;
+	int64_t left;
+
+	rvp_local.thread = thread;
+	atomic_store(rvp_alive, 1);
+	if (_i == 0)
+		show(thread, 20, 0);
+	left = rvp_quick_pause();
+	ck_assert_int_eq(left, 5000);
+	if (_i == 1)
+		show(thread, 20, 0);
+	for (int i = 0; _i < 2 && i < 10; i++)
+		renamed_free(renamed_malloc(4000));
+	ck_assert_uint_eq(counters.alloc_count, allocs + (_i < 2 ? 10 : 0));
+	rvp_quick_resume(left);
+	ck_assert_int_eq(*rvp_quick_sample_left(thread), 5000);
+	ck_assert_int_eq(rvp_local.sample_left, _i < 2 ? 5000 : 0);
+	rvp_local.thread = NULL;
+	ck_assert_int_eq(rvp_quick_pause(), 0);
+	rvp_quick_resume(0);
+	ck_assert_int_eq(thread->sample_left, 5000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("quick");
@@ -264,6 +293,7 @@ int main(void)
 	tcase_add_test(cases, early_blocks_never_reach_the_real_allocator);
 	tcase_add_test(cases, a_way_opens_when_blocks_are_as_known);
 	tcase_add_loop_test(cases, a_way_stays_closed, 0, 5);
+	tcase_add_loop_test(cases, a_pause_takes_no_samples, 0, 3);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }
