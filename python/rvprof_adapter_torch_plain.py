@@ -135,6 +135,7 @@ class Plain:
     width = 0  # of the model, once it is known
     looks = quiet = fast = 0
     spent_ns = spent_before_ns = begin_ns = 0  # in looks; before modules were called; since when they are
+    least_ns = 0  # that a look took
 
 
 def is_floating(tensor):
@@ -263,10 +264,11 @@ def of_one_width(rows):
 def next_wait(now_ns, cost_ns, is_busy):
     """Looks take a share of the main thread's time: of all of it, that of imports too, where no module is called."""
     Plain.spent_ns += cost_ns
+    Plain.least_ns = least = min(cost_ns, Plain.least_ns or cost_ns)  # the first one learns what is whose
     if models:
-        due_ns = Plain.begin_ns + SHARE_OF_STEPS * (Plain.spent_ns - Plain.spent_before_ns + cost_ns) - now_ns
+        due_ns = Plain.begin_ns + SHARE_OF_STEPS * (Plain.spent_ns - Plain.spent_before_ns + least) - now_ns
     else:
-        due_ns = SHARE * (Plain.spent_ns + cost_ns) - now_ns
+        due_ns = SHARE * (Plain.spent_ns + least) - now_ns
         Plain.begin_ns, Plain.spent_before_ns = now_ns, Plain.spent_ns
     if is_busy and Plain.fast < FAST_LOOKS:
         Plain.fast += 1

@@ -29,6 +29,7 @@ LIBRARY_PARTS = "/site-packages/", "/dist-packages/"
 class Files:
     """Which of them are the program's own."""
     is_running = {}  # path -> whether its functions' variables are looked at: not the standard library's, not PyTorch's
+    standard = others = None  # the standard library's folder; PyTorch's, and files that are none
     modules = ()
     names = frozenset()
     module_count = 0
@@ -41,22 +42,33 @@ def is_library_file(path):
 def is_running_file(path):
     known = Files.is_running.get(path)
     if known is None:
-        standard, framework = os.path.dirname(os.__file__) + "/", os.path.dirname(torch.__file__) + "/"
-        is_standard = path.startswith(standard) and not is_library_file(path)
-        known = not is_standard and not path.startswith((framework, "<frozen", "<rvprof>"))
-        Files.is_running[path] = known
+        if Files.standard is None:
+            Files.standard = os.path.dirname(os.__file__) + "/"
+            Files.others = os.path.dirname(torch.__file__) + "/", "<frozen", "<rvprof>"
+        is_standard = path.startswith(Files.standard) and not is_library_file(path)
+        known = Files.is_running[path] = not is_standard and not path.startswith(Files.others)
     return known
 
 
+def is_programs(module):
+    """None: its file does not tell."""
+    path = vars(module).get("__file__") if type(module) is types.ModuleType else None
+    return is_running_file(path) and not is_library_file(path) if isinstance(path, str) else None
+
+
 def modules_of_program():
+    """Packages are judged by their first file: PyTorch's import alone brings a thousand modules."""
     if len(sys.modules) != Files.module_count:
         Files.module_count = len(sys.modules)
-        found = []
+        found, packages = [], {"__main__": True}
         for name, module in list(sys.modules.items()):
-            path = vars(module).get("__file__") if type(module) is types.ModuleType else None
-            if name == "__main__" or (isinstance(path, str) and is_running_file(path) and not is_library_file(path)):
+            package = name.partition(".")[0]
+            if package not in packages:
+                packages[package] = is_programs(sys.modules.get(package))
+            known = packages[package]
+            if known or (known is None and is_programs(module)):
                 found.append((name, module))
-        Files.modules = tuple(module for _, module in found)
+        Files.modules = tuple(module for _, module in found if type(module) is types.ModuleType)
         Files.names = frozenset(name for name, _ in found)
     return Files.modules
 
