@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* adapter_moved.c: see adapter_moved.h. All is gathered and compared before the first word is told: a value of another
- * shape must leave nothing behind. References to tensors are borrowed from the value, which the caller holds. */
+/* adapter_moved.c: see adapter_moved.h. All is gathered and compared before the first word is told: a value
+ * of another shape must leave nothing behind. References to tensors are borrowed from the value, which the
+ * caller holds. */
 #define RVPROF_ABSENT /* the table alone */
 #include "preload/adapter_moved.h"
 #include "preload/adapter_calls.h"
@@ -130,8 +131,8 @@ static void *shapeless(void)
 	return python->PyErr_Occurred() ? NULL : python->Py_BuildValue("");
 }
 
-static void *tell_all(const struct gathered *all, void *places, void *addresses, void *names, ssize_t length_place,
-		      void *dimension)
+static void *tell_all(const struct gathered *all, void *places, void *addresses, void *names,
+		      ssize_t length_place, void *dimension)
 {
 	uint64_t found[TENSORS_MAX], length = 0;
 	ssize_t count = python->PyList_Size(places);
@@ -159,8 +160,8 @@ void *rvp_adapter_moved(void *self, void *arguments)
 	ssize_t count, length_place;
 
 	(void)self;
-	if (!python->PyArg_ParseTuple(arguments, "OOOOOOnnO", &value, &all.type, &all.plain, &places, &addresses, &names,
-				      &count, &length_place, &dimension))
+	if (!python->PyArg_ParseTuple(arguments, "OOOOOOnnO", &value, &all.type, &all.plain, &places,
+				      &addresses, &names, &count, &length_place, &dimension))
 		return NULL;
 	all.count = 0;
 	if (!gather(&all, value, DEPTH_MAX) || all.count != count)

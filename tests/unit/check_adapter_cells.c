@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* check_adapter_cells.c: what a look at a tensor's cells says of how it was written: where, and whether again. */
+/* check_adapter_cells.c: what a look at a tensor's cells says of how it was written: where, and whether
+ * again. */
 #include "preload/adapter_cells.h"
 #include "tests/unit/run_suite.h"
 
@@ -50,7 +51,8 @@ START_TEST(what_is_not_written_did_not_change)
 }
 END_TEST
 
-/* A quarter of the length at a time: each change stands behind those before, none comes twice, all heads take part. */
+/* A quarter of the length at a time: each change stands behind those before, none comes twice, all heads take
+ * part. */
 START_TEST(what_is_appended_is_seen_where_it_is)
 {
 	static uint32_t store[HEADS * LENGTH * WIDTH];
@@ -101,6 +103,7 @@ START_TEST(items_have_their_own_width)
 	struct rvp_cell_tensor tensor = tensor_at(store);
 	struct rvp_cell_look look;
 
+	memset(store, 0, sizeof store);
 	tensor.item_bytes = widths[_i];
 	rvp_cells_look(cells, CELLS, &tensor, true, &look);
 	((char *)store)[ITEMS * tensor.item_bytes] = 1; /* the first byte behind the tensor */
@@ -124,11 +127,13 @@ static size_t resident_pages(char *at, size_t pages)
 	return count;
 }
 
-/* Preallocated and mostly empty: a look leaves it so. Also where it has more pages than the map shows at once. */
+/* Preallocated and mostly empty: a look leaves it so. Also where it has more pages than the map shows at
+ * once. */
 START_TEST(pages_that_are_not_there_stay_away)
 {
 	size_t length = _i ? 40000 : 100, bytes = length * PAGE;
-	char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *at =
+	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	struct rvp_cell_tensor tensor = {.data = at, .item_bytes = 4, .dimensions = 2};
 	struct rvp_cell_look look;
 
