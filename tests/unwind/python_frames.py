@@ -5,7 +5,8 @@
 #
 # The programs are made anew every few thousand samples, so that code objects come to lie where others did: functions,
 # recursion, generators and coroutines that are resumed from elsewhere, comprehensions, methods, properties, finalizers,
-# callbacks from C, code long enough for two-byte offsets, exceptions in flight, in several threads.
+# callbacks from C, code long enough for two-byte offsets, exceptions in flight, in several threads; and the same way down
+# again and again but for one call, at any depth.
 import ctypes
 import functools
 import random
@@ -96,6 +97,7 @@ STATEMENTS = [
     "Thing(D) < Thing(D)",
     "str(Thing(D))",
     "ends(D)",
+    "turns()",
     "resume(D)",
     "sum(other(D) or 1 for _ in range(2))",
     "drive(coroutine(D))",
@@ -144,6 +146,22 @@ def raising(D):
     other(D - 1)
     %(sample)s
     raise KeyError
+
+def turn(ways, left):
+    if left == 0:
+        %(sample)s
+    elif ways & 1:
+        turn(ways >> 1, left - 1)
+    else:
+        turn(ways >> 1, left - 1)
+
+def turns():
+    left = 2 + draw(20)
+    ways = draw(1 << left)
+    for _ in range(8):
+        if spend():
+            turn(ways, left)
+        ways ^= 1 << draw(left)
 
 async def inner(D):
     %(sample)s
