@@ -98,6 +98,7 @@ STATEMENTS = [
     "str(Thing(D))",
     "ends(D)",
     "turns()",
+    "fleeting()",
     "resume(D)",
     "sum(other(D) or 1 for _ in range(2))",
     "drive(coroutine(D))",
@@ -162,6 +163,18 @@ def turns():
         if spend():
             turn(ways, left)
         ways ^= 1 << draw(left)
+
+# Code that is gone at once: the next of its kind lies where it lay.
+def fleeting():
+    for _ in range(4):
+        name = "g%%d" %% draw(1000)
+        text = "\\n" * draw(9) + "def " + name + "():\\n    check(walk(), sys._getframe())"
+        space = {"check": check, "walk": walk, "sys": sys}
+        exec(compile(text, "fleeting", "exec"), space)
+        function = space.pop(name)
+        spend()
+        function()
+        del function
 
 async def inner(D):
     %(sample)s
