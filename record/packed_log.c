@@ -338,13 +338,25 @@ static struct rvp_status give_name(struct packing *packing)
 	return failed ? rvp_fail("name the packed log in", packing->folder, errno) : RVP_OK;
 }
 
+/* Who may read the log may read what takes its place, also where root packs a log of somebody's. */
+static struct rvp_status take_owner_and_mode(const struct packing *packing)
+{
+	struct stat log;
+
+	if (fstat(packing->log_fd, &log) != 0 || fchown(packing->fd, log.st_uid, log.st_gid) != 0 ||
+	    fchmod(packing->fd, log.st_mode & 0777) != 0)
+		return rvp_fail("give the packed log its owner in", packing->folder, errno);
+	return RVP_OK;
+}
+
 static struct rvp_status replace_log(struct packing *packing)
 {
-	struct rvp_status status;
+	struct rvp_status status = take_owner_and_mode(packing);
 
-	if (fsync(packing->fd) != 0)
-		return rvp_fail("write the packed log in", packing->folder, errno);
-	status = verify(packing);
+	if (!rvp_failed(status) && fsync(packing->fd) != 0)
+		status = rvp_fail("write the packed log in", packing->folder, errno);
+	if (!rvp_failed(status))
+		status = verify(packing);
 	/* One that is there beside a log was not found to be whole by who made it, or was not come to remove it. */
 	if (!rvp_failed(status) && unlinkat(packing->folder_fd, RVP_PACKED_FILE, 0) != 0 && errno != ENOENT)
 		status = rvp_fail("replace the packed log in", packing->folder, errno);
@@ -414,7 +426,8 @@ static struct rvp_status pack_open(struct packing *packing, uint64_t least_bytes
 	packing->log = mmap(NULL, packing->log_bytes, PROT_READ, MAP_PRIVATE, packing->log_fd, 0);
 	if (packing->log == MAP_FAILED)
 		return rvp_fail("map the log in", packing->folder, errno);
-	if (memcmp(packing->log, RVP_LOG_MAGIC, 8) == 0)
+	/* A header that is damaged, or of another version, would be sealed anew and be believed from then on. */
+	if (!rvp_failed(rvp_file_header_check((const void *)packing->log, RVP_LOG_MAGIC, packing->folder)))
 		status = pack_mapped(packing);
 	munmap((void *)packing->log, packing->log_bytes);
 	return status;

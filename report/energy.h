@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* energy.h: what samples of power add up to.
  *
- *     total_joules  sum over neighbouring samples of (w[i-1] + w[i]) / 2 * (t[i] - t[i-1]): the trapezoid
- * rule. A clock that went back between two samples adds nothing mean_watts    the mean of the samples, not
- * total_joules / duration_s duration_s    from the first sample to the last; 0 where the last is the earlier
- * one
+ *   - total_joules: sum over neighbouring samples of (w[i-1] + w[i]) / 2 * (t[i] - t[i-1]), the trapezoid
+ *     rule. A clock that went back between two samples adds nothing.
+ *   - mean_watts: the mean of the samples, not total_joules / duration_s.
+ *   - duration_s: from the first sample to the last; 0 where the last is the earlier one.
  *
  * Samples are taken in the order in which they come. Without any all figures are 0.
  */

@@ -43,6 +43,15 @@ static void name_output(const struct outputs *outputs, int number, bool is_new, 
 	snprintf(path, path_bytes, is_new ? "%s/.%s.new" : "%s/%s", outputs->folder, names[number]);
 }
 
+/* What root makes in somebody's folder is theirs. Only of a file that we made: any other could be a link. */
+static void give_to_owner(int fd, const char *folder)
+{
+	struct stat owner;
+
+	if (geteuid() == 0 && stat(folder, &owner) == 0 && fchown(fd, owner.st_uid, owner.st_gid) != 0)
+		errno = 0; /* it stays ours */
+}
+
 static struct rvp_status open_outputs(struct outputs *outputs)
 {
 	char path[4096];
@@ -53,6 +62,8 @@ static struct rvp_status open_outputs(struct outputs *outputs)
 		name_output(outputs, i, true, path, sizeof path);
 		unlink(path);
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd >= 0)
+			give_to_owner(fd, outputs->folder);
 		outputs->files[i] = fd >= 0 ? fdopen(fd, "w") : NULL;
 		if (!outputs->files[i])
 			return rvp_fail("make", path, errno);
@@ -193,12 +204,23 @@ static bool looks_like_a_run(const char *folder)
 	return is_run;
 }
 
+static int open_lock(const char *path, const char *folder)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd >= 0)
+		give_to_owner(fd, folder);
+	else if (errno == EEXIST)
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return fd;
+}
+
 static struct rvp_status lock(const char *folder, int *fd)
 {
 	char path[4096];
 
 	snprintf(path, sizeof path, "%s/" RVP_LOCK_FILE, folder);
-	*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	*fd = open_lock(path, folder);
 	if (*fd < 0)
 		return rvp_fail("open", path, errno);
 	while (flock(*fd, LOCK_EX) != 0)
@@ -284,6 +306,8 @@ static struct rvp_status finalize(const char *folder, const char *to, bool only_
 
 	if (looks_like_a_run(folder))
 		status = lock(folder, &fd);
+	if (rvp_failed(status) && to != folder && (status.error == EROFS || status.error == EACCES))
+		status = RVP_OK; /* nothing is written there */
 	if (!rvp_failed(status) && !(only_if_stale && is_fresh(folder)))
 		status = write_all(folder, to, settings);
 	if (fd >= 0)

@@ -23,12 +23,16 @@ static int write_outputs(const char *folder, const char *to)
 	if (!to)
 		rvp_last_look(folder);
 	status = to ? rvp_finalize_into(folder, to) : rvp_finalize(folder);
-	if (!rvp_failed(status) && !to)
+	if (rvp_failed(status)) {
+		rvp_complain_of(&status);
+		return RVP_EXIT_USAGE;
+	}
+	if (!to) {
 		status = rvp_compress_run(folder);
-	if (!rvp_failed(status))
-		return RVP_EXIT_DONE;
-	rvp_complain_of(&status);
-	return RVP_EXIT_USAGE;
+		if (rvp_failed(status)) /* the outputs are there and right all the same */
+			rvp_complain_of(&status);
+	}
+	return RVP_EXIT_DONE;
 }
 
 int rvp_cmd_finalize(int argc, char **argv)

@@ -225,6 +225,36 @@ START_TEST(both_are_there_and_the_log_is_believed)
 	rvp_log_close(&log);
 }
 
+START_TEST(a_log_whose_header_is_damaged_stays_as_it_is)
+{
+	struct content content;
+	struct rvp_log log;
+
+	make_log(50000);
+	content = content_of(log_path);
+	content.bytes[16] ^= 1; /* the pid */
+	write_content(log_path, content.bytes, content.length);
+	ck_assert(!rvp_failed(rvp_pack_log(folder, 1, NULL)));
+	ck_assert_int_eq(access(log_path, F_OK), 0);
+	ck_assert(rvp_failed(rvp_log_open(&log, log_path, NULL)));
+	free(content.bytes);
+}
+
+START_TEST(who_may_read_the_log_may_read_what_is_packed)
+{
+	struct stat packed;
+
+	make_log(50000);
+	ck_assert_int_eq(chmod(log_path, 0640), 0);
+	if (geteuid() == 0)
+		ck_assert_int_eq(chown(log_path, 65534, 65534), 0);
+	ck_assert(!rvp_failed(rvp_pack_log(folder, 1, NULL)));
+	ck_assert_int_eq(stat(packed_path, &packed), 0);
+	ck_assert_uint_eq(packed.st_mode & 0777, 0640);
+	if (geteuid() == 0)
+		ck_assert_uint_eq(packed.st_uid, 65534);
+}
+
 /* ---- damage ---- */
 
 START_TEST(damage_costs_its_piece)
@@ -364,6 +394,8 @@ int main(void)
 	tcase_add_test(cases, a_log_comes_out_as_it_went_in);
 	tcase_add_test(cases, what_is_not_worth_it_or_not_whole_stays_a_log);
 	tcase_add_test(cases, both_are_there_and_the_log_is_believed);
+	tcase_add_test(cases, a_log_whose_header_is_damaged_stays_as_it_is);
+	tcase_add_test(cases, who_may_read_the_log_may_read_what_is_packed);
 	tcase_add_test(cases, damage_costs_its_piece);
 	tcase_add_test(cases, no_kill_loses_a_record);
 	tcase_add_test(cases, no_room_leaves_the_log);
