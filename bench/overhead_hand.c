@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* overhead_hand.c: two threads hand blocks over to each other, each giving back the other's, so that an address goes to and
- * fro as fast as it can.
+/* overhead_hand.c: two threads hand blocks over to each other, each giving back the other's, so that an
+ * address goes to and fro as fast as it can.
  *
  *     overhead_hand BLOCKS      of each thread
  *
- * The n-th block of thread t has 2,000 + 2 (n mod 4,096) + t bytes and is given back as the n-th of t's: by that
- * overhead_hand_check finds every pair that was matched wrongly.
+ * The n-th block of thread t has 2,000 + 2 (n mod 4,096) + t bytes and is given back as the n-th of t's: by
+ * that overhead_hand_check finds every pair that was matched wrongly.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -32,7 +32,8 @@ static void *trade(void *argument)
 	while (given < count || got < count) {
 		unsigned long before = given + got;
 
-		if (given < count && given - atomic_load_explicit(&mine->taken, memory_order_acquire) < ROOM) {
+		if (given < count &&
+		    given - atomic_load_explicit(&mine->taken, memory_order_acquire) < ROOM) {
 			mine->held[given % ROOM] = malloc(LEAST_BYTES + given % CYCLE * 2 + number);
 			atomic_store_explicit(&mine->put, ++given, memory_order_release);
 		}

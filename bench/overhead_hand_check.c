@@ -3,8 +3,9 @@
  *
  *     overhead_hand_check RUN_FOLDER BLOCKS      prints: mismatched pairs, repaired inversions, matched pairs
  *
- * A thread gives back the other's blocks in the order in which they were made. So deaths by a FREE record come in that
- * order; a death that the matching inferred from the next alloc at the address may come early, but once.
+ * A thread gives back the other's blocks in the order in which they were made. So deaths by a FREE record
+ * come in that order; a death that the matching inferred from the next alloc at the address may come early,
+ * but once.
  */
 #include "report/analysis.h"
 #include "report/observer.h"
@@ -15,7 +16,7 @@
 enum { CYCLE = 4096, LEAST_BYTES = 2000 };
 
 struct maker {
-	uint64_t last;        /* number of the block that died last by a FREE, plus 1 */
+	uint64_t last;          /* number of the block that died last by a FREE, plus 1 */
 	unsigned char *is_dead; /* by number */
 };
 

@@ -3,14 +3,14 @@
  *
  *     overhead_pairs THREADS DEPTH PATHS PAIRS [REPEATS [FILE]]
  *
- * THREADS 0: in main, no thread was ever started; 1 and more: in so many started threads, main waits. Up to as many as
- * there are processors, each is bound to one. Every pair is made from DEPTH calls further in, all of which return
- * before the next: PATHS 1 is always the same way down; 16 and 256 choose one of two call sites at random at each of
- * the innermost 4 or 8 levels.
- * Sizes are 16 to 1,039 bytes; 64 blocks are held, so that frees are not all of the last block.
+ * THREADS 0: in main, no thread was ever started; 1 and more: in so many started threads, main waits. Up to
+ * as many as there are processors, each is bound to one. Every pair is made from DEPTH calls further in, all
+ * of which return before the next: PATHS 1 is always the same way down; 16 and 256 choose one of two call
+ * sites at random at each of the innermost 4 or 8 levels. Sizes are 16 to 1,039 bytes; 64 blocks are held, so
+ * that frees are not all of the last block.
  *
- * Writes to FILE (default: stdout) wall ns and processor ns a pair and thread, of the best of REPEATS (default 5) after one
- * that does not count. The machine's other work makes a repeat slower, never faster.
+ * Writes to FILE (default: stdout) wall ns and processor ns a pair and thread, of the best of REPEATS
+ * (default 5) after one that does not count. The machine's other work makes a repeat slower, never faster.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* overhead_pass.c: a preload that does nothing but stand between the program and its allocator: what any profiler that is
- * preloaded must cost. Each function hands on by one indirect call.
+/* overhead_pass.c: a preload that does nothing but stand between the program and its allocator: what any
+ * profiler that is preloaded must cost. Each function hands on by one indirect call.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -94,9 +94,10 @@ void *realloc(void *block, size_t bytes)
 		return real_realloc(block, bytes);
 	moved = malloc(bytes);
 	if (moved && block)
-		memcpy(moved, block, bytes < (size_t)(early + sizeof early - (char *)block)
-					 ? bytes
-					 : (size_t)(early + sizeof early - (char *)block));
+		memcpy(moved, block,
+		       bytes < (size_t)(early + sizeof early - (char *)block)
+			   ? bytes
+			   : (size_t)(early + sizeof early - (char *)block));
 	return moved;
 }
 

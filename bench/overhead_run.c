@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* overhead_run.c: runs a command and writes what it took: wall ms, user + sys ms of it and all whom it waited for, and the
- * highest RSS of one of them in KiB.
+/* overhead_run.c: runs a command and writes what it took: wall ms, user + sys ms of it and all whom it waited
+ * for, and the highest RSS of one of them in KiB.
  *
  *     overhead_run FILE COMMAND WORDS..     its output is thrown away; status: the command's
  */

@@ -18,7 +18,8 @@ static int by_value(const void *a, const void *b)
 static size_t sorted(double *to, const double *values, size_t count)
 {
 	count = count < SAMPLES_MAX ? count : SAMPLES_MAX;
-	memcpy(to, values, count * sizeof *values);
+	if (count)
+		memcpy(to, values, count * sizeof *values);
 	qsort(to, count, sizeof *to, by_value);
 	return count;
 }
@@ -33,7 +34,8 @@ double overhead_median(const double *values, size_t count)
 	return (order[(count - 1) / 2] + order[count / 2]) / 2;
 }
 
-/* How many samples are left out on each side: the most k with P(at most k - 1 of n coins show heads) <= 2.5 %. */
+/* How many samples are left out on each side: the most k with P(at most k - 1 of n coins show heads) <= 2.5
+ * %. */
 static size_t left_out(size_t count)
 {
 	double probability = pow(0.5, (double)count), sum = 0;
@@ -62,7 +64,8 @@ struct overhead_band overhead_band(const double *ratios, size_t count)
 	return band;
 }
 
-enum overhead_verdict overhead_judge(double figure, double bar, double factor, struct overhead_band band, size_t pairs)
+enum overhead_verdict overhead_judge(double figure, double bar, double factor, struct overhead_band band,
+				     size_t pairs)
 {
 	bool is_seen = pairs >= OVERHEAD_PAIRS_LEAST && band.high - band.low < fabs(factor - 1) / 2;
 

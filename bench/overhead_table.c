@@ -3,10 +3,9 @@
  *
  *     overhead_table ROWS SAMPLES BARS
  *
- * ROWS     a line a row: SECTION TAB ROW TAB TITLE TAB STYLE TAB UNIT; STYLE is factor, added or value: what stands beside
- *          the figure of each variant, over that of `none`
- * SAMPLES  a line a run: ROW VARIANT ROUND VALUE PROCESSOR_TIME; what has no processor time says 0
- * BARS     see overhead_bars.txt
+ * ROWS     a line a row: SECTION TAB ROW TAB TITLE TAB STYLE TAB UNIT; STYLE is factor, added or value: what
+ * stands beside the figure of each variant, over that of `none` SAMPLES  a line a run: ROW VARIANT ROUND
+ * VALUE PROCESSOR_TIME; what has no processor time says 0 BARS     see overhead_bars.txt
  *
  * Status 0: no bar is missed; 1: one is; 2: bad input.
  */
@@ -93,9 +92,8 @@ static void read_row(const char *file, char *line)
 {
 	struct row *row = &rows[row_count];
 
-	if (row_count == ROWS_MAX ||
-	    sscanf(line, "%511[^\t]\t%63[^\t]\t%511[^\t]\t%63[^\t]\t%63[^\t\n]", row->section, row->name, row->title,
-		   row->style, row->unit) != 5)
+	if (row_count == ROWS_MAX || sscanf(line, "%511[^\t]\t%63[^\t]\t%511[^\t]\t%63[^\t]\t%63[^\t\n]",
+					    row->section, row->name, row->title, row->style, row->unit) != 5)
 		die(file, line);
 	row_count++;
 }
@@ -139,8 +137,8 @@ static void read_bar(const char *file, char *line)
 
 	if (line[0] == '#' || strspn(line, " \t\n") == strlen(line))
 		return;
-	if (bar_count == BARS_MAX || sscanf(line, "%63s %63s %63s %63s %lf %63s", bar->row, bar->variant, bar->kind,
-					    bar->base, &bar->number, aim) < 5)
+	if (bar_count == BARS_MAX || sscanf(line, "%63s %63s %63s %63s %lf %63s", bar->row, bar->variant,
+					    bar->kind, bar->base, &bar->number, aim) < 5)
 		die(file, line);
 	bar->is_aim = !strcmp(aim, "aim");
 	bar_count++;
@@ -191,12 +189,13 @@ static size_t paired(const double *a, const double *b, double (*of)(double, doub
 	return count;
 }
 
-static double median_of(const struct row *row, const char *variant, const char *base, double (*of)(double, double),
-			bool of_cpu)
+static double median_of(const struct row *row, const char *variant, const char *base,
+			double (*of)(double, double), bool of_cpu)
 {
 	double values[ROUNDS_MAX];
 
-	return overhead_median(values, paired(values_of(row, variant, of_cpu), values_of(row, base, of_cpu), of, values));
+	return overhead_median(
+	    values, paired(values_of(row, variant, of_cpu), values_of(row, base, of_cpu), of, values));
 }
 
 static double plain_median(const struct row *row, const char *variant)
@@ -216,7 +215,10 @@ static struct judged judge_plain(double figure, double bar, bool is_least)
 {
 	bool is_met = is_least ? figure >= bar : figure <= bar;
 
-	return (struct judged){figure, NAN, isnan(figure) ? OVERHEAD_NOT_RESOLVED : is_met ? OVERHEAD_MET : OVERHEAD_MISSED};
+	return (struct judged){figure, NAN,
+			       isnan(figure) ? OVERHEAD_NOT_RESOLVED
+			       : is_met      ? OVERHEAD_MET
+					     : OVERHEAD_MISSED};
 }
 
 static struct judged judge(const struct row *row, const struct bar *bar)
@@ -228,7 +230,8 @@ static struct judged judge(const struct row *row, const struct bar *bar)
 	if (!strcmp(bar->kind, "value") || !strcmp(bar->kind, "least"))
 		return judge_plain(plain_median(row, bar->variant), bar->number, bar->kind[0] == 'l');
 	if (!strcmp(bar->kind, "extra"))
-		return judge_plain(plain_median(row, bar->variant) - plain_median(row, bar->base), bar->number, false);
+		return judge_plain(plain_median(row, bar->variant) - plain_median(row, bar->base),
+				   bar->number, false);
 	if (!strcmp(bar->kind, "factor")) {
 		judged.figure = median_of(row, bar->variant, bar->base, ratio_of, false);
 		judged.factor = bar->number;
@@ -305,10 +308,12 @@ static void list_unresolved(const struct row *row, const struct bar *bar, const 
 
 	describe(text, sizeof text, bar);
 	append(not_resolved, sizeof not_resolved,
-	       "- %s: %s: %.3f; the bar is %.3f away from 1 as a factor, the band of %zu pairs is %.3f wide; user+sys: "
+	       "- %s: %s: %.3f; the bar is %.3f away from 1 as a factor, the band of %zu pairs is %.3f wide; "
+	       "user+sys: "
 	       "%.3f x no profiler, again %.3f x\n",
 	       row->title, text, judged->figure, fabs(judged->factor - 1), pairs, band.high - band.low,
-	       median_of(row, bar->variant, "none", ratio_of, true), median_of(row, "again", "none", ratio_of, true));
+	       median_of(row, bar->variant, "none", ratio_of, true),
+	       median_of(row, "again", "none", ratio_of, true));
 }
 
 static void print_verdict(const struct row *row, const struct bar *bar, const char *between)
@@ -401,13 +406,17 @@ static void print_sections(void)
 
 static void print_end(void)
 {
-	printf("\n%d bars met, %d missed, %d not resolved here; %d aims met, %d missed, %d not resolved here.\n",
-	       verdict_counts[OVERHEAD_MET], verdict_counts[OVERHEAD_MISSED], verdict_counts[OVERHEAD_NOT_RESOLVED],
-	       aim_counts[OVERHEAD_MET], aim_counts[OVERHEAD_MISSED], aim_counts[OVERHEAD_NOT_RESOLVED]);
+	printf(
+	    "\n%d bars met, %d missed, %d not resolved here; %d aims met, %d missed, %d not resolved here.\n",
+	    verdict_counts[OVERHEAD_MET], verdict_counts[OVERHEAD_MISSED],
+	    verdict_counts[OVERHEAD_NOT_RESOLVED], aim_counts[OVERHEAD_MET], aim_counts[OVERHEAD_MISSED],
+	    aim_counts[OVERHEAD_NOT_RESOLVED]);
 	if (*missed)
 		printf("\nMissed:\n\n%s", missed);
 	if (*not_resolved)
-		printf("\nNot resolved here: neither met nor missed, since equal pairs differ too much:\n\n%s", not_resolved);
+		printf(
+		    "\nNot resolved here: neither met nor missed, since equal pairs differ too much:\n\n%s",
+		    not_resolved);
 }
 
 int main(int count, char **words)

@@ -14,7 +14,8 @@ START_TEST(the_median_needs_no_order)
 }
 END_TEST
 
-/* The ranks are those of the tables of the sign test: of 15 samples the 4th and the 12th, of 6 the first and the last. */
+/* The ranks are those of the tables of the sign test: of 15 samples the 4th and the 12th, of 6 the first and
+ * the last. */
 START_TEST(the_band_is_between_ranks)
 {
 	double ratios[15];

@@ -68,9 +68,18 @@ static void copy_text(char *to, size_t room, struct rvp_text text)
 	to[length] = 0;
 }
 
+/* Of a table of the double's own. */
+static uint64_t within(uint64_t number, uint64_t most)
+{
+	if (number < most)
+		return number;
+	fprintf(stderr, "number %lu is too big for the double, which has room for %lu\n", number, most);
+	abort();
+}
+
 static void take_load(const struct rvp_record_MODULE_LOAD *load)
 {
-	struct double_module *module = &double_modules[load->module];
+	struct double_module *module = &double_modules[within(load->module, DOUBLE_MODULES_MAX)];
 
 	module->bias = load->bias;
 	module->start = load->start;
@@ -83,7 +92,7 @@ static void take_load(const struct rvp_record_MODULE_LOAD *load)
 
 static void take_code(const struct rvp_record_CODE *record)
 {
-	struct double_code *code = &double_codes[record->code];
+	struct double_code *code = &double_codes[within(record->code, DOUBLE_CODES_MAX)];
 
 	code->first_line = (unsigned)record->first_line;
 	code->version = (unsigned)record->version;
@@ -98,11 +107,11 @@ static void take(const struct rvp_record *record)
 	double_record_count++;
 	switch (record->kind) {
 	case RVP_NODE:
-		double_nodes[record->NODE.node] = (struct double_node){
+		double_nodes[within(record->NODE.node, DOUBLE_NODES_MAX)] = (struct double_node){
 		    (uint32_t)record->NODE.parent, (uint32_t)record->NODE.exact, record->NODE.pc, 1, 0};
 		break;
 	case RVP_PYTHON_NODE:
-		double_python_nodes[record->PYTHON_NODE.node] = (struct double_node){
+		double_python_nodes[within(record->PYTHON_NODE.node, DOUBLE_NODES_MAX)] = (struct double_node){
 		    (uint32_t)record->PYTHON_NODE.parent, (uint32_t)record->PYTHON_NODE.instruction,
 		    record->PYTHON_NODE.code, 1, (uint32_t)record->PYTHON_NODE.is_entry};
 		break;
@@ -182,5 +191,5 @@ void double_reset(void)
 	memset(double_nodes, 0, 65536 * sizeof *double_nodes);
 	memset(double_python_nodes, 0, 65536 * sizeof *double_nodes);
 	memset(double_modules, 0, DOUBLE_MODULES_MAX * sizeof *double_modules);
-	memset(double_codes, 0, DOUBLE_CODES_MAX * sizeof *double_codes);
+	memset(double_codes, 0, 4096 * sizeof *double_codes);
 }

@@ -7,7 +7,7 @@
 #include "preload/thread.h"
 #include "record/names.h"
 
-enum { DOUBLE_NODES_MAX = 1 << 20, DOUBLE_MODULES_MAX = 4096, DOUBLE_CODES_MAX = 4096 };
+enum { DOUBLE_NODES_MAX = 1 << 24, DOUBLE_MODULES_MAX = 4096, DOUBLE_CODES_MAX = 1 << 20 };
 
 struct double_node {
 	uint32_t parent, exact; /* exact: for a Python node the offset of its instruction */

@@ -2,18 +2,17 @@
 /* check_walk.c: libunwind looks at random events of a program that the library records, and says whether the
  * recorded stack is the true one. Only in the library that tests/unwind builds of the same sources.
  *
- * The recorded stack is read back through the parents of the NODE records that were emitted, so that what is compared
- * is what a reader of the log will see. libunwind is opened with names of its own: as one of the program's libraries
- * it would take over the program's C++ exceptions.
+ * The recorded stack is read back through the parents of the NODE records that were emitted, so that what is
+ * compared is what a reader of the log will see. libunwind is opened with names of its own: as one of the
+ * program's libraries it would take over the program's C++ exceptions.
  *
- *   RVP_CHECK_COUNTS  the file of struct unwind_counts; without it nothing is compared. Differences are written to the
- *                     same name with .differences
- *   RVP_CHECK_EVERY   one of so many events is compared, at random
+ *   RVP_CHECK_COUNTS  the file of struct unwind_counts; without it nothing is compared. Differences are
+ * written to the same name with .differences RVP_CHECK_EVERY   one of so many events is compared, at random
  *   RVP_SEED          of that choice
  *
  *   (K1) A comparison runs in phase OURS, at the end of a walk: whatever of it allocates is no event.
- *   (K2) libunwind works on a stack of its own, from registers that are read on the program's: so the least stack on
- *        which a walk is made has room for a comparison.
+ *   (K2) libunwind works on a stack of its own, from registers that are read on the program's: so the least
+ * stack on which a walk is made has room for a comparison.
  */
 #include "preload/unwind.h"
 #include "preload/walk.h"
@@ -85,7 +84,7 @@ static __thread struct stacks stacks;
 static __thread uint64_t random_state;
 
 #define TEXT_(name) #name
-#define TEXT(name) TEXT_(name)
+#define TEXT(name)  TEXT_(name)
 
 static void open_referee(void)
 {
@@ -153,7 +152,8 @@ static void add(_Atomic uint64_t *to, uint64_t count)
 	atomic_fetch_add_explicit(to, count, memory_order_relaxed);
 }
 
-/* Nodes from before the counts were there are kept by nobody, and no stack with one is compared: `is_defined`. */
+/* Nodes from before the counts were there are kept by nobody, and no stack with one is compared:
+ * `is_defined`. */
 void rvp_check_node(uint32_t number, uint32_t parent, uint64_t frame)
 {
 	if (nodes && number < NODES_MAX)
@@ -323,7 +323,8 @@ static void judge(struct rvp_path path)
 	else if (same == theirs && theirs > 0 && !has_rule(stacks.theirs[theirs - 1]))
 		add(&counts->referee_stops, 1);
 	else
-		differs(same == ours ? "ours ends early, and libunwind has a rule there" : "they differ", path);
+		differs(same == ours ? "ours ends early, and libunwind has a rule there" : "they differ",
+			path);
 }
 
 static void note(void)
@@ -366,22 +367,23 @@ static void call_on(char *top, void (*function)(void))
 			 "mov %0, %%rsp"
 			 : "=&b"(back)
 			 : "r"(top), "r"(function)
-			 : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc", "memory", "xmm0", "xmm1",
-			   "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
-			   "xmm13", "xmm14", "xmm15");
+			 : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc", "memory",
+			   "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
+			   "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 }
 
 static bool has_stack(void)
 {
 	if (!stacks.room)
-		stacks.room = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		stacks.room =
+		    mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return stacks.room != MAP_FAILED;
 }
 
-/* Its frame is where libunwind begins. No signal meanwhile: a handler with a stack of its own would begin at the top
- * of that stack, as the one may that is in use below. */
-__attribute__((noinline)) void rvp_check_walk(struct rvp_thread *thread, struct rvp_caller caller, struct rvp_path path,
-					      uint32_t native_frame_count)
+/* Its frame is where libunwind begins. No signal meanwhile: a handler with a stack of its own would begin at
+ * the top of that stack, as the one may that is in use below. */
+__attribute__((noinline)) void rvp_check_walk(struct rvp_thread *thread, struct rvp_caller caller,
+					      struct rvp_path path, uint32_t native_frame_count)
 {
 	sigset_t all, before;
 

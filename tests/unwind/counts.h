@@ -6,10 +6,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Why a stack of ours ends before the referee's. Only a cut with a reason that the referee itself sees is one:
- * anything else is a difference. */
-#define UNWIND_CUTS(F)                                                          \
-	F(DEPTH, "at the most frames that are recorded")                        \
+/* Why a stack of ours ends before the referee's. Only a cut with a reason that the referee itself sees is
+ * one: anything else is a difference. */
+#define UNWIND_CUTS(F)                                   \
+	F(DEPTH, "at the most frames that are recorded") \
 	F(NO_RULE, "at code without unwind information: there libunwind guesses")
 
 /* Which hook the event came by. */
@@ -31,14 +31,14 @@ enum unwind_hook {
 };
 
 struct unwind_counts {
-	_Atomic uint64_t events;                 /* walks, compared or not */
-	_Atomic uint64_t compared;               /* = equal + cut + referee_stops + different */
+	_Atomic uint64_t events;   /* walks, compared or not */
+	_Atomic uint64_t compared; /* = equal + cut + referee_stops + different */
 	_Atomic uint64_t equal;
-	_Atomic uint64_t cut[UNWIND_CUT_COUNT];  /* a beginning of the referee's, equal as far as it goes */
-	_Atomic uint64_t referee_stops;          /* the referee's is a beginning of ours: it has no rule there */
+	_Atomic uint64_t cut[UNWIND_CUT_COUNT]; /* a beginning of the referee's, equal as far as it goes */
+	_Atomic uint64_t referee_stops; /* the referee's is a beginning of ours: it has no rule there */
 	_Atomic uint64_t different;
-	_Atomic uint64_t frames, deepest;        /* of those compared */
-	_Atomic uint64_t through_signal;         /* compared, with a signal frame in it */
+	_Atomic uint64_t frames, deepest; /* of those compared */
+	_Atomic uint64_t through_signal;  /* compared, with a signal frame in it */
 	_Atomic uint64_t by_hook[UNWIND_HOOK_COUNT];
 };
 

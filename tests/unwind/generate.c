@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* generate.c: prints C functions with random frames and random ways to call each other.
  *
- *     generate SEED UNIT UNITS FUNCTIONS    one of UNITS files that are linked together; UNIT 0 has the table too
- *     generate SEED module FUNCTIONS        one for a library by itself, with `void module_enter(int)`
+ *     generate SEED UNIT UNITS FUNCTIONS    one of UNITS files that are linked together; UNIT 0 has the table
+ * too generate SEED module FUNCTIONS        one for a library by itself, with `void module_enter(int)`
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,11 +27,10 @@ static void print_locals(void)
 {
 	switch (draw(9)) {
 	case 0:
-		printf("\tchar *room = __builtin_alloca(draw() %% %u + 1);\n\tTOUCH(room);\n", 16 + draw(1000));
+		printf("\tchar *room = __builtin_alloca(draw() %% %u + 1);\n\tTOUCH(room);\n",
+		       16 + draw(1000));
 		break;
-	case 1:
-		printf("\tlong room[draw() %% %u + 1];\n\tTOUCH(room);\n", 1 + draw(100));
-		break;
+	case 1: printf("\tlong room[draw() %% %u + 1];\n\tTOUCH(room);\n", 1 + draw(100)); break;
 	case 2:
 		printf("\t_Alignas(%d) char room[%u];\n\tTOUCH(room);\n", 32 << draw(3), 1 + draw(300));
 		break;
@@ -40,9 +39,7 @@ static void print_locals(void)
 		       "\tTOUCH(even);\n\tTOUCH(room);\n",
 		       32 << draw(3), 1 + draw(300), 16 + draw(500));
 		break;
-	case 4:
-		printf("\tvolatile long room[%u];\n\troom[0] = budget;\n", 1 + draw(60));
-		break;
+	case 4: printf("\tvolatile long room[%u];\n\troom[0] = budget;\n", 1 + draw(60)); break;
 	case 5: /* every register that calls preserve */
 		printf("\t__asm__ volatile(\"\" ::: \"rbx\", \"r12\", \"r13\", \"r14\", \"r15\");\n");
 		break;
@@ -71,12 +68,14 @@ static void print_argument_call(void)
 {
 	printf("\tspread_%d(", is_module ? 0 : unit);
 	print_callee();
-	printf(", budget - 1, draw(), 2, 3, 4, 5, 6, 7, 8.0, 9, 10.0, (struct wide){{1, 2, 3, 4, 5}}, %u);\n", draw(1000));
+	printf(", budget - 1, draw(), 2, 3, 4, 5, 6, 7, 8.0, 9, 10.0, (struct wide){{1, 2, 3, 4, 5}}, %u);\n",
+	       draw(1000));
 }
 
 static void print_guarded_call(void)
 {
-	printf("\tif (here->jump_count < JUMPS_MAX) {\n\t\tjmp_buf back;\n\t\tvolatile int place = here->jump_count;\n\n"
+	printf("\tif (here->jump_count < JUMPS_MAX) {\n\t\tjmp_buf back;\n\t\tvolatile int place = "
+	       "here->jump_count;\n\n"
 	       "\t\there->jumps[here->jump_count++] = &back;\n\t\tif (setjmp(back) == 0)\n\t\t\t");
 	print_callee();
 	printf("(budget - 1);\n\t\telse\n\t\t\tevent();\n\t\there->jump_count = place;\n\t}\n");
@@ -86,41 +85,24 @@ static void print_guarded_call(void)
 static void print_call(void)
 {
 	switch (draw(16)) {
-	case 0:
-		print_guarded_call();
-		break;
-	case 1:
-		print_argument_call();
-		break;
-	case 2:
-		printf("\tif (draw() %% 8 == 0)\n\t\tjump_back();\n");
-		break;
-	case 3:
-		printf("\tif (draw() %% 4 == 0)\n\t\ttake_signal(budget - 1);\n");
-		break;
-	case 4:
-		printf("\tresume_coroutine(budget - 1);\n");
-		break;
-	case 5:
-		printf("\tyield();\n");
-		break;
-	case 6:
-		printf("\tcall_module(budget - 1);\n");
-		break;
+	case 0: print_guarded_call(); break;
+	case 1: print_argument_call(); break;
+	case 2: printf("\tif (draw() %% 8 == 0)\n\t\tjump_back();\n"); break;
+	case 3: printf("\tif (draw() %% 4 == 0)\n\t\ttake_signal(budget - 1);\n"); break;
+	case 4: printf("\tresume_coroutine(budget - 1);\n"); break;
+	case 5: printf("\tyield();\n"); break;
+	case 6: printf("\tcall_module(budget - 1);\n"); break;
 	case 7:
 		printf("\tcall_from_qsort(budget - 1, ");
 		print_callee();
 		printf(");\n");
 		break;
-	case 8:
-		printf("\tturn_often_%d(budget - 1);\n", is_module ? 0 : unit);
-		break;
+	case 8: printf("\tturn_often_%d(budget - 1);\n", is_module ? 0 : unit); break;
 	case 9: /* deep */
 		printf("\tfor (int i = 0; i < %u; i++)\n\t", 1 + draw(3));
 		print_plain_call("budget - 1");
 		break;
-	default:
-		print_plain_call("budget - 1");
+	default: print_plain_call("budget - 1");
 	}
 }
 
@@ -154,26 +136,30 @@ static void print_function(const char *name)
 /* Functions whose arguments lie on the stack. */
 static void print_spread(int number)
 {
-	printf("\nstruct wide {\n\tlong of[5];\n};\n"
-	       "NOINLINE static void spread_%d(generated next, int budget, uint64_t a, int b, int c, int d, int e, int f, int g,"
-	       " double h, int i, double j, struct wide k, int l)\n{\n"
-	       "\tif (!step(budget))\n\t\treturn;\n"
-	       "\tif ((int)a + b + c + d + e + f + g + (int)h + i + (int)j + (int)k.of[4] + l)\n\t\tevent();\n"
-	       "\tnext(budget - 1);\n\tevent();\n}\n",
-	       number);
+	printf(
+	    "\nstruct wide {\n\tlong of[5];\n};\n"
+	    "NOINLINE static void spread_%d(generated next, int budget, uint64_t a, int b, int c, int d, int "
+	    "e, int f, int g,"
+	    " double h, int i, double j, struct wide k, int l)\n{\n"
+	    "\tif (!step(budget))\n\t\treturn;\n"
+	    "\tif ((int)a + b + c + d + e + f + g + (int)h + i + (int)j + (int)k.of[4] + l)\n\t\tevent();\n"
+	    "\tnext(budget - 1);\n\tevent();\n}\n",
+	    number);
 }
 
-/* The same way down again and again, but for one call site, at any depth. What is further in is equal to the digit: only
- * who reads all of the stack sees the difference. */
+/* The same way down again and again, but for one call site, at any depth. What is further in is equal to the
+ * digit: only who reads all of the stack sees the difference. */
 static void print_turns(int number)
 {
 	printf("\nNOINLINE static void turn_%d(uint64_t turns, int left);\n"
 	       "NOINLINE static void bend_%d(uint64_t turns, int left)\n{\n"
-	       "\tchar *room = __builtin_alloca(%u);\n\tTOUCH(room);\n\tturn_%d(turns, left);\n\tTOUCH(room);\n}\n",
+	       "\tchar *room = __builtin_alloca(%u);\n\tTOUCH(room);\n\tturn_%d(turns, "
+	       "left);\n\tTOUCH(room);\n}\n",
 	       number, number, 16 + 16 * draw(10), number);
 	printf("NOINLINE static void turn_%d(uint64_t turns, int left)\n{\n"
 	       "\tif (left == 0)\n\t\tevent();\n"
-	       "\telse if (turns & 1) {\n\t\tturn_%d(turns >> 2, left - 1);\n\t\t__asm__ volatile(\"nop\");\n\t}\n"
+	       "\telse if (turns & 1) {\n\t\tturn_%d(turns >> 2, left - 1);\n\t\t__asm__ "
+	       "volatile(\"nop\");\n\t}\n"
 	       "\telse if (turns & 2)\n\t\tbend_%d(turns >> 2, left - 1);\n"
 	       "\telse\n\t\tturn_%d(turns >> 2, left - 1);\n"
 	       "\t__asm__ volatile(\"\" ::: \"memory\");\n}\n",
@@ -236,7 +222,8 @@ int main(int count, char **words)
 	unit = is_module ? 0 : atoi(words[2]);
 	units = is_module ? 1 : atoi(words[3]);
 	functions = atoi(words[count - 1]);
-	state = strtoull(words[1], NULL, 10) * 0x9e3779b97f4a7c15 + (uint64_t)unit * 7919 + 88172645463325252u;
+	state =
+	    strtoull(words[1], NULL, 10) * 0x9e3779b97f4a7c15 + (uint64_t)unit * 7919 + 88172645463325252u;
 	if (functions < 1 || units < 1)
 		return 2;
 	for (int i = 0; i < 20; i++)

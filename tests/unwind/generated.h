@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* generated.h: what generated functions (generate.c) are made of. Each thread, and each coroutine, is a context with
- * its own random numbers and its own places to jump to; a function takes a step, and goes on while there are steps.
+/* generated.h: what generated functions (generate.c) are made of. Each thread, and each coroutine, is a
+ * context with its own random numbers and its own places to jump to; a function takes a step, and goes on
+ * while there are steps.
  */
 #ifndef GENERATED_H
 #define GENERATED_H
@@ -17,11 +18,12 @@ typedef void (*generated)(int budget);
 
 struct context {
 	uint64_t random;
-	long steps;     /* functions that may still be entered */
-	int handlers;   /* signal handlers on this context's stacks */
+	long steps;   /* functions that may still be entered */
+	int handlers; /* signal handlers on this context's stacks */
 	bool is_coroutine, may_use_module;
 	jmp_buf *jumps[JUMPS_MAX];
-	int jump_count, jump_floor; /* who is at or below the floor may not be jumped to: a handler, another stack */
+	int jump_count,
+	    jump_floor; /* who is at or below the floor may not be jumped to: a handler, another stack */
 	void *held[HELD];
 };
 extern __thread struct context *here;
@@ -30,7 +32,7 @@ extern const generated generated_functions[];
 extern const int generated_count;
 
 /* Of generated_main.c. */
-void take_signal(int budget);          /* one of two, handled on this stack or on its own */
+void take_signal(int budget); /* one of two, handled on this stack or on its own */
 void resume_coroutine(int budget);
 void yield(void);
 void call_module(int budget);
@@ -68,9 +70,7 @@ static inline __attribute__((always_inline)) void event(void)
 		*place = calloc(bytes, 1);
 		break;
 	case 4:
-	case 5:
-		*place = realloc(*place, bytes);
-		break;
+	case 5: *place = realloc(*place, bytes); break;
 	case 6: {
 		void *pages = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -78,9 +78,7 @@ static inline __attribute__((always_inline)) void event(void)
 			munmap(pages, 4096);
 		break;
 	}
-	default:
-		free(*place);
-		*place = NULL;
+	default: free(*place); *place = NULL;
 	}
 	__asm__ volatile("" ::: "memory");
 }

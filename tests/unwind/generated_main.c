@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* generated_main.c: runs generated functions in threads, coroutines, signal handlers, and in libraries that take each
- * other's place.
+/* generated_main.c: runs generated functions in threads, coroutines, signal handlers, and in libraries that
+ * take each other's place.
  *
  *     PROGRAM SEED ROUNDS MODULE MODULE..     prints what of it took place
  */
@@ -38,7 +38,8 @@ struct coroutine {
 
 __thread struct context *here;
 static __thread struct coroutine *coroutines, *running;
-static _Atomic unsigned long jumps, signals, own_stack_signals, timer_signals, resumes, yields, module_calls, qsorts;
+static _Atomic unsigned long jumps, signals, own_stack_signals, timer_signals, resumes, yields, module_calls,
+    qsorts;
 static unsigned long exchanges, same_places;
 static void (*_Atomic module_function)(int budget);
 static uint64_t seed;
@@ -49,7 +50,9 @@ void jump_back(void)
 	if (here->jump_count <= here->jump_floor)
 		return;
 	jumps++;
-	longjmp(*here->jumps[here->jump_floor + (int)(draw() % (uint64_t)(here->jump_count - here->jump_floor))], 1);
+	longjmp(
+	    *here->jumps[here->jump_floor + (int)(draw() % (uint64_t)(here->jump_count - here->jump_floor))],
+	    1);
 }
 
 /* Nothing that runs in a handler jumps out of it. */
@@ -137,7 +140,8 @@ void yield(void)
 static void begin_coroutine(struct coroutine *coroutine)
 {
 	coroutine->context = (struct context){.random = draw() | 1, .is_coroutine = true};
-	coroutine->stack = mmap(NULL, COROUTINE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	coroutine->stack =
+	    mmap(NULL, COROUTINE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	getcontext(&coroutine->inside);
 	coroutine->inside.uc_stack.ss_sp = coroutine->stack;
 	coroutine->inside.uc_stack.ss_size = COROUTINE_BYTES;
@@ -175,7 +179,8 @@ static void give_handler_stack(void)
 {
 	stack_t stack = {.ss_size = HANDLER_STACK_BYTES};
 
-	stack.ss_sp = mmap(NULL, HANDLER_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack.ss_sp =
+	    mmap(NULL, HANDLER_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	sigaltstack(&stack, NULL);
 }
 
@@ -267,10 +272,12 @@ int main(int count, char **words)
 	run_with_modules(&context, count - 3, words + 3);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	printf("seed %lu: jumps %lu, signals %lu, on their own stack %lu, by timers %lu, coroutines resumed %lu, "
-	       "calls from qsort %lu, into a library %lu; libraries exchanged %lu times, at the same place %lu\n",
-	       seed, jumps, signals, own_stack_signals, timer_signals, resumes, qsorts, module_calls, exchanges,
-	       same_places);
+	printf("seed %lu: jumps %lu, signals %lu, on their own stack %lu, by timers %lu, coroutines resumed "
+	       "%lu, "
+	       "calls from qsort %lu, into a library %lu; libraries exchanged %lu times, at the same place "
+	       "%lu\n",
+	       seed, jumps, signals, own_stack_signals, timer_signals, resumes, qsorts, module_calls,
+	       exchanges, same_places);
 	return jumps && signals && own_stack_signals && timer_signals && resumes && qsorts && module_calls &&
 		       same_places
 		   ? 0

@@ -19,7 +19,7 @@ static const char *const hook_names[] = {
 #define HOOK(name) #name,
     UNWIND_HOOKS(HOOK)
 #undef HOOK
-    "operator new and others",
+	"operator new and others",
 };
 
 static void print_hooks(const struct unwind_counts *counts)
@@ -41,7 +41,8 @@ static uint64_t print_cuts(const struct unwind_counts *counts)
 			printf("; cut %lu %s", counts->cut[i], cut_texts[i]);
 	}
 	if (counts->referee_stops)
-		printf("; %lu on which libunwind stops first, at code without unwind information", counts->referee_stops);
+		printf("; %lu on which libunwind stops first, at code without unwind information",
+		       counts->referee_stops);
 	return sum;
 }
 
@@ -51,8 +52,9 @@ static int show(const char *name, const struct unwind_counts *counts, uint64_t l
 
 	printf("%s: %lu events, %lu compared", name, counts->events, compared);
 	print_hooks(counts);
-	printf(", %lu through a signal frame, %.1f frames deep, %lu at most; equal %lu", counts->through_signal,
-	       compared ? (double)counts->frames / (double)compared : 0, counts->deepest, counts->equal);
+	printf(", %lu through a signal frame, %.1f frames deep, %lu at most; equal %lu",
+	       counts->through_signal, compared ? (double)counts->frames / (double)compared : 0,
+	       counts->deepest, counts->equal);
 	others = print_cuts(counts);
 	printf("; different %lu\n", counts->different);
 	if (counts->equal + others + counts->different != compared) {
