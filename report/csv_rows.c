@@ -12,31 +12,37 @@
 
 enum { FIELDS_MAX = 64, SHOWN_BYTES = 40 };
 
-static const char *shown_path(const struct rvp_csv_rows *rows)
+const char *rvp_csv_path(const struct rvp_csv_rows *rows)
 {
 	return strcmp(rows->path, "-") ? rows->path : "standard input";
+}
+
+static struct rvp_status no_csv(const struct rvp_csv_rows *rows)
+{
+	return rvp_fail_with("read", rvp_csv_path(rows), "line %" PRIu64 ": this is no CSV", rows->line);
 }
 
 /* Without its end of line. False at the end of the file, and where *status says why not. */
 static bool read_line(struct rvp_csv_rows *rows, struct rvp_status *status)
 {
-	ssize_t length = getline(&rows->text, &rows->text_room, rows->file);
+	size_t length = 0;
+	int byte;
 
 	*status = RVP_OK;
-	if (length < 0) {
-		if (ferror(rows->file))
-			*status = rvp_fail("read", shown_path(rows), errno);
-		return false;
-	}
 	rows->line++;
-	if (memchr(rows->text, '\0', (size_t)length) || length > RVP_CSV_LINE_MAX_BYTES) {
-		*status =
-		    rvp_fail_with("read", shown_path(rows), "line %" PRIu64 ": this is no CSV", rows->line);
-		return false;
+	while ((byte = getc_unlocked(rows->file)) != EOF && byte != '\n') {
+		if (!byte || length == RVP_CSV_LINE_MAX_BYTES) {
+			*status = no_csv(rows);
+			return false;
+		}
+		rows->text[length++] = (char)byte;
 	}
-	while (length && (rows->text[length - 1] == '\n' || rows->text[length - 1] == '\r'))
-		rows->text[--length] = '\0';
-	return true;
+	if (ferror(rows->file))
+		*status = rvp_fail("read", rvp_csv_path(rows), errno);
+	while (length && rows->text[length - 1] == '\r')
+		length--;
+	rows->text[length] = '\0';
+	return !ferror(rows->file) && (byte != EOF || length);
 }
 
 /* Cuts the line at its commas; how many fields, at most FIELDS_MAX + 1. */
@@ -62,7 +68,7 @@ static struct rvp_status find_columns(struct rvp_csv_rows *rows, char *const *fi
 		while (at < rows->field_count && strcmp(fields[at], rows->names[i]) != 0)
 			at++;
 		if (at == rows->field_count)
-			return rvp_fail_with("read", shown_path(rows),
+			return rvp_fail_with("read", rvp_csv_path(rows),
 					     "line %" PRIu64 ": the header has no column %s", rows->line,
 					     rows->names[i]);
 		rows->place[i] = at;
@@ -78,11 +84,11 @@ static struct rvp_status read_header(struct rvp_csv_rows *rows)
 
 	if (!read_line(rows, &status))
 		return rvp_failed(status) ? status
-					  : rvp_fail_with("read", shown_path(rows), "it is empty: no header");
+					  : rvp_fail_with("read", rvp_csv_path(rows), "it is empty: no header");
 	text = rows->text + (strncmp(rows->text, mark, 3) == 0 ? 3 : 0);
 	rows->field_count = cut(text, fields);
 	if (rows->field_count > FIELDS_MAX)
-		return rvp_fail_with("read", shown_path(rows), "line 1: more than %d columns", FIELDS_MAX);
+		return rvp_fail_with("read", rvp_csv_path(rows), "line 1: more than %d columns", FIELDS_MAX);
 	return find_columns(rows, fields);
 }
 
@@ -104,6 +110,9 @@ struct rvp_status rvp_csv_rows_open(struct rvp_csv_rows *rows, const char *path,
 
 	*rows = (struct rvp_csv_rows){.path = path, .names = names};
 	status = open_file(rows);
+	rows->text = malloc(RVP_CSV_LINE_MAX_BYTES + 1);
+	if (!rvp_failed(status) && !rows->text)
+		status = rvp_fail("read", rvp_csv_path(rows), ENOMEM);
 	if (!rvp_failed(status))
 		status = read_header(rows);
 	if (rvp_failed(status))
@@ -124,7 +133,7 @@ struct rvp_status rvp_csv_rows_next(struct rvp_csv_rows *rows, bool *has_row)
 		return status;
 	count = cut(rows->text, fields);
 	if (count != rows->field_count)
-		return rvp_fail_with("read", shown_path(rows),
+		return rvp_fail_with("read", rvp_csv_path(rows),
 				     "line %" PRIu64 ": %s fields than the header's %u", rows->line,
 				     count < rows->field_count ? "fewer" : "more", rows->field_count);
 	for (unsigned i = 0; rows->names[i]; i++)
@@ -136,7 +145,7 @@ static struct rvp_status fail_at(const struct rvp_csv_rows *rows, unsigned colum
 {
 	const char *field = rows->fields[column];
 
-	return rvp_fail_with("read", shown_path(rows), "line %" PRIu64 ": %s is %s%.*s%s, %s", rows->line,
+	return rvp_fail_with("read", rvp_csv_path(rows), "line %" PRIu64 ": %s is %s%.*s%s, %s", rows->line,
 			     rows->names[column], *field ? "'" : "", SHOWN_BYTES, *field ? field : "empty",
 			     *field ? "'" : "", what);
 }

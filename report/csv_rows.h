@@ -5,7 +5,7 @@
  *   - Columns are found by their names; others are passed over. A line has as many fields as the header.
  *   - Numbers are plain: no quotes, no spaces. An empty field was not measured.
  *   - "\r\n" ends a line too; empty lines and a byte order mark are passed over.
- *   - Every failure names the file, the line and the column. Memory: one line.
+ *   - Every failure names the file, the line and the column. Memory: one line, of RVP_CSV_LINE_MAX_BYTES at most.
  */
 #ifndef RVP_REPORT_CSV_ROWS_H
 #define RVP_REPORT_CSV_ROWS_H
@@ -24,7 +24,6 @@ struct rvp_csv_rows {
 	const char *path;
 	const char *const *names; /* of the wanted columns; NULL ends them */
 	char *text;               /* the line at hand, cut into fields */
-	size_t text_room;
 	uint64_t line;
 	unsigned field_count; /* of the header */
 	unsigned place[RVP_CSV_COLUMNS_MAX];
@@ -40,6 +39,9 @@ struct rvp_status rvp_csv_rows_next(struct rvp_csv_rows *rows, bool *has_row);
 /* The number in the row's field of that column, which is not empty. */
 struct rvp_status rvp_csv_whole(const struct rvp_csv_rows *rows, unsigned column, uint64_t *value);
 struct rvp_status rvp_csv_decimal(const struct rvp_csv_rows *rows, unsigned column, double *value);
+
+/* As messages name it. */
+const char *rvp_csv_path(const struct rvp_csv_rows *rows);
 
 void rvp_csv_rows_close(struct rvp_csv_rows *rows);
 

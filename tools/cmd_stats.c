@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +134,8 @@ static struct rvp_status tell_power(struct rvp_csv_rows *rows, struct answer *an
 			break;
 	if (rvp_failed(status))
 		return status;
+	if (!isfinite(energy.total_joules) || !isfinite(energy.sum_watts))
+		return rvp_fail_with("sum up", rvp_csv_path(rows), "the sum is beyond what a double holds");
 	open_answer(answer);
 	if (answer->is_json)
 		rvp_json_string(&answer->json, "source", rows->path);
@@ -210,7 +213,7 @@ static struct rvp_status tell_memory(struct rvp_csv_rows *rows, struct answer *a
 	if (rvp_failed(status))
 		return status;
 	if (memory.sum[KV_CACHE] > UINT64_MAX || memory.sum[ACTIVATION] > UINT64_MAX)
-		return rvp_fail_with("sum up", rows->path, "a column's sum is beyond 64 bits");
+		return rvp_fail_with("sum up", rvp_csv_path(rows), "a column's sum is beyond 64 bits");
 	tell_sums(&memory, answer);
 	return RVP_OK;
 }
