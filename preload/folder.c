@@ -29,6 +29,8 @@
 
 enum { SEGMENT_SLOTS = 4, SEGMENTS_MAX = 1024, WAIT_TURNS = 20000 };
 
+static const uint64_t NOWHERE = 1ull << 63; /* as a place in a file: the kernel refuses to write there */
+
 static struct {
 	char *_Atomic segment[SEGMENTS_MAX];
 	_Atomic uint32_t slot_count; /* mapped */
@@ -247,16 +249,21 @@ bool rvp_folder_give_slot(struct rvp_thread *thread)
 	return slot != NULL;
 }
 
-/* A fork from a signal handler inside a hook of ours: the interrupted code goes on in the child with the
- * parent's slot in its registers. It gets memory of nobody's at the same place; else the mapping is taken
- * away. */
+/* Memory of nobody's takes its place: code of the parent's that a signal handler interrupted, and that goes on in
+ * the child, may hold the address. */
 static void let_go(void *address, size_t bytes)
 {
-	if (rvp_local.phase == RVP_REAL)
-		rvp_sys_munmap(address, bytes);
-	else
-		rvp_sys_mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-			     -1, 0);
+	rvp_sys_mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+void rvp_folder_part_from_parent(void)
+{
+	for (int i = 0; i < SEGMENTS_MAX && slots.segment[i]; i++)
+		let_go(slots.segment[i], (size_t)SEGMENT_SLOTS * RVP_SLOT_BYTES);
+	if (rvp_process.buffers) {
+		let_go(rvp_process.buffers, RVP_BUFFER_HEADER_BYTES);
+		atomic_store(&rvp_process.buffers->log_tail, NOWHERE);
+	}
 }
 
 void rvp_folder_leave_parent(void)

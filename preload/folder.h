@@ -13,6 +13,10 @@ bool rvp_folder_give_slot(struct rvp_thread *thread);
 /* In a child by fork: forgets the parent's buffers. */
 void rvp_folder_leave_parent(void);
 
+/* In a child that a signal handler forked inside a hook: the interrupted hook goes on in the child, and what it
+ * still writes is nobody's. */
+void rvp_folder_part_from_parent(void);
+
 /* Bounds of the main thread's stack, for later. */
 void rvp_folder_find_stack(void);
 

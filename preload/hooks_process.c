@@ -53,8 +53,15 @@ static void tell_fork(uint64_t stamp, pid_t child)
  * last. */
 static void make_at_home(void)
 {
-	struct rvp_thread *thread = rvp_enter();
+	struct rvp_thread *thread;
 
+	if (rvp_local.phase != RVP_OUTSIDE && rvp_local.thread) {
+		/* By a signal handler inside a hook, which ends first. */
+		rvp_folder_part_from_parent();
+		rvp_threads_part_from_parent();
+		return;
+	}
+	thread = rvp_enter();
 	if (thread)
 		rvp_leave(thread);
 }

@@ -178,6 +178,13 @@ void rvp_threads_leave_parent(void)
 	rvp_local.full = NULL;
 }
 
+void rvp_threads_part_from_parent(void)
+{
+	rvp_quick_leave_parent();
+	rvp_local.counters = rvp_local.quick;
+	rvp_local.full = NULL;
+}
+
 uint32_t rvp_threads_tid(uint64_t self)
 {
 	uint32_t count = atomic_load(&pool.count);

@@ -8,6 +8,9 @@
 /* In a child by fork: the parent's threads are not here. */
 void rvp_threads_leave_parent(void);
 
+/* The same while the interrupted hook of a signal handler's fork goes on: it keeps its thread, and counts for nobody. */
+void rvp_threads_part_from_parent(void);
+
 /* tid of the thread with this pthread_self, if it ever called a hook; 0 otherwise. */
 uint32_t rvp_threads_tid(uint64_t self);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -162,6 +163,34 @@ static int handlers_inside_hooks(void)
 static int handlers_on_their_own_stack(void)
 {
 	return handlers(1, map_and_unmap);
+}
+
+static volatile pid_t last_child;
+
+static void fork_in_handler(int number)
+{
+	(void)number;
+	last_child = fork();
+	handled++;
+}
+
+/* Handlers that fork while the main flow is inside a hook, which goes on in both. */
+static int handlers_fork(void)
+{
+	struct itimerval soon = {.it_value = {.tv_usec = 300}};
+
+	signal(SIGALRM, fork_in_handler);
+	for (int turn = 1; turn <= 200; turn++) {
+		setitimer(ITIMER_REAL, &soon, NULL);
+		while (handled < turn)
+			map_and_unmap();
+		churn(1);
+		if (last_child == 0)
+			_exit(0);
+		waitpid(last_child, NULL, 0);
+	}
+	say("200 forks\n");
+	return 0;
 }
 
 static sigjmp_buf place;
@@ -335,6 +364,7 @@ const struct life_case thread_cases[] = {
     {"handlers_allocate", handlers_allocate},
     {"handlers_inside_hooks", handlers_inside_hooks},
     {"handlers_on_their_own_stack", handlers_on_their_own_stack},
+    {"handlers_fork", handlers_fork},
     {"handler_jumps_out", handler_jumps_out},
     {"coroutines", coroutines},
     {"blocks_cross_threads", blocks_cross_threads},
