@@ -91,8 +91,7 @@ static int active(void)
 }
 
 /* `is_shared`: other threads' records may have to do with it, so it must not overtake them, if there ever was another
- * thread. What concerns this thread alone (scopes, operators, steps) is put in order by its place in the thread's
- * stream. */
+ * thread. What concerns this thread alone (scopes, operators) is put in order by its place in the thread's stream. */
 static uint64_t mark_stamp(struct rvp_thread *thread, bool is_shared)
 {
 	uint64_t stamp;
@@ -110,9 +109,10 @@ static uint64_t mark_stamp(struct rvp_thread *thread, bool is_shared)
 	return stamp;
 }
 
-static bool is_of_any_thread(int kind)
+/* A range of NVTX's may be a step, and what other threads do belongs to a step too. */
+static bool is_of_any_thread(int kind, int source)
 {
-	return kind == RVP_SCOPE_RANGE_BEGIN || kind == RVP_SCOPE_RANGE_END;
+	return kind == RVP_SCOPE_RANGE_BEGIN || kind == RVP_SCOPE_RANGE_END || source == RVPROF_SOURCE_NVTX;
 }
 
 static void scope(int kind, int source, const char *category, const char *name, const char *args)
@@ -123,7 +123,7 @@ static void scope(int kind, int source, const char *category, const char *name, 
 
 	if (!stay.thread)
 		return;
-	stamp = mark_stamp(stay.thread, is_of_any_thread(kind));
+	stamp = mark_stamp(stay.thread, is_of_any_thread(kind, source));
 	RVP_EMIT_TOLD(stay.thread, SCOPE_REF, told, 3, .stamp = stamp, .kind = (uint64_t)kind,
 		      .source = (uint64_t)source, .category = told[0].text, .name = told[1].text,
 		      .args = told[2].text);
@@ -199,7 +199,7 @@ static void step(int source, int kind, int phase, uint64_t seq_len, uint64_t tok
 	if (!stay.thread)
 		return;
 	text = rvp_text_of(name);
-	RVP_EMIT(stay.thread, STEP, text.length, .stamp = mark_stamp(stay.thread, false),
+	RVP_EMIT(stay.thread, STEP, text.length, .stamp = mark_stamp(stay.thread, true),
 		 .kind = (uint64_t)kind, .source = (uint64_t)source, .phase = (uint64_t)phase,
 		 .seq_len = seq_len, .tokens = tokens, .name = text);
 	rvp_writes_mark(stay.thread, (uint64_t)source, (uint64_t)kind);

@@ -51,6 +51,14 @@ lost() { # folder, reason, count
 }
 
 case $case in
+other-thread)
+	recorded run "$programs/other_thread"
+	for step in 20 30 40 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66; do
+		"$tool" report run --step $step --vs $((step - 1)) --color never >answer 2>&1 </dev/null
+		check "step $step has the one block of the other thread" \
+			grep -qx "Step $step against step $((step - 1)): +777 B live at its end" answer
+	done
+	;;
 c)
 	"$programs/marks" >without 2>&1
 	recorded run "$programs/marks" >with 2>&1
