@@ -40,12 +40,21 @@ static void put_row(struct rvp_csv *csv, const struct rvp_row *row)
 	put_categories(csv->categories, row);
 }
 
+/* The watcher writes on when every process is gone. */
+static bool is_behind_the_end(const struct rvp_event *event, const struct rvp_state *state)
+{
+	return event->moment->process == RVP_NO_PROCESS && !state->run->alive_count &&
+	       event->moment->ns > state->run->end_ns && !state->resident.rss_bytes;
+}
+
 static void see(struct rvp_observer *observer, const struct rvp_event *event, const struct rvp_state *state)
 {
 	struct rvp_csv *csv = (struct rvp_csv *)observer;
 	struct rvp_row row, out[2];
 	int count;
 
+	if (is_behind_the_end(event, state))
+		return;
 	/* What is behind the end of a process is not what finish() wants. */
 	if (event->kind != RVP_EVENT_END &&
 	    rvp_rows_let_pass(&csv->rows, event->moment->ns, state->tracked.amount.bytes, state->resident.rss_bytes))

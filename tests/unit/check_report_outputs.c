@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* check_report_outputs.c: the files that finalize writes, for runs with known bytes. */
+#include "record/log_writer.h"
+#include "record/names.h"
 #include "report/analysis.h"
 #include "report/finalize.h"
 #include "report/write_trace.h"
@@ -10,6 +12,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -96,6 +99,32 @@ START_TEST(rows_of_memory_csv)
 	ck_assert_str_eq(text_of("latency.csv"), "sample_id,wall_time_us,kernel_time_us,seq_len\n");
 	snprintf(expected, sizeof expected, "%lu,host,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,%d\n", US(40 * MS), 7 * MIB);
 	ck_assert_ptr_nonnull(strstr(text_of("categories.csv"), expected));
+	maker_remove(&maker);
+}
+END_TEST
+
+/* The watcher writes on when all are gone: there is no row of that. */
+START_TEST(the_last_row_is_not_the_nothing_behind_the_end)
+{
+	struct rvp_log_writer writer;
+	char path[128], expected[200];
+
+	maker = maker_open();
+	struct maker_process *process = maker_add(&maker, 100);
+
+	MAKE(&process->threads[0], SNAPSHOT, 0, .stamp = 2000, .rss_anon_bytes = 5 * MIB);
+	put_alloc(&process->threads[0], 20 * MS, 0x1000, MIB);
+	process->entry.end_realtime_ns = MAKER_EPOCH_NS + MAKER_END_NS;
+	snprintf(path, sizeof path, "%s/" RVP_WATCH_FILE, maker.folder);
+	ck_assert(!rvp_failed(rvp_log_writer_open(&writer, path, 99, 99)));
+	RVP_WRITE(&writer, PROCESS, 8, .stamp = 900, .pid = 99, .clock = RVP_CLOCK_MONOTONIC);
+	RVP_WRITE(&writer, ANCHOR, 0, .stamp = 900, .realtime_ns = MAKER_EPOCH_NS + 900, .boottime_ns = 977);
+	RVP_WRITE(&writer, CGROUP, 0, .stamp = MAKER_END_NS + 12 * MS, .version = 2, .current_bytes = 1);
+	ck_assert(!rvp_failed(rvp_log_writer_close(&writer)));
+	maker_close(&maker);
+	finalize();
+	snprintf(expected, sizeof expected, "\n%lu,5242880,0,0,0\n", US(MAKER_END_NS));
+	ck_assert_str_eq(text_of("memory.csv") + strlen(text_of("memory.csv")) - strlen(expected), expected);
 	maker_remove(&maker);
 }
 END_TEST
@@ -265,6 +294,7 @@ int main(void)
 
 	suite_add_tcase(suite, cases);
 	tcase_add_test(cases, rows_of_memory_csv);
+	tcase_add_test(cases, the_last_row_is_not_the_nothing_behind_the_end);
 	tcase_add_test(cases, totals_of_summary);
 	tcase_add_test(cases, overhead_is_what_the_timed_events_say);
 	tcase_add_test(cases, what_was_not_measured_is_absent);
