@@ -63,6 +63,13 @@ static bool is_first_time(void)
 	return last != self && atomic_compare_exchange_strong(&finished_pid, &last, self);
 }
 
+/* False in a child by fork that has no entry of its own (it is not followed, the table is full, a signal handler
+ * forked it inside a hook): what it has is its parent's. */
+static bool is_ours(void)
+{
+	return rvp_process.entry && (uint32_t)rvp_sys_getpid() == rvp_process.pid;
+}
+
 void rvp_finish(enum rvp_ending how, int status)
 {
 	uint32_t state = atomic_load(&rvp_process.state);
@@ -71,7 +78,7 @@ void rvp_finish(enum rvp_ending how, int status)
 	if (!rvp_process.tree || !rvp_process.entry || rvp_process_is_vfork_child() || atomic_load(&rvp_process.locked))
 		return;
 	thread = state == RVP_READY ? rvp_enter() : NULL; /* a child by fork makes itself at home here */
-	if (is_first_time()) {
+	if (is_ours() && is_first_time()) {
 		if (thread)
 			tell_exit(thread, how, status);
 		mark_entry(how, status);
