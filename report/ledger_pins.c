@@ -22,6 +22,7 @@ struct heap {
 	uint64_t start, end; /* of what is resident */
 	uint64_t held_bytes; /* of recorded blocks */
 	struct rvp_block highest;
+	bool is_main; /* the break's: nothing lies in it but the allocator's */
 };
 
 struct heaps {
@@ -29,10 +30,10 @@ struct heaps {
 	size_t count;
 };
 
-static void add_heap(struct heaps *heaps, uint64_t start, uint64_t end)
+static void add_heap(struct heaps *heaps, uint64_t start, uint64_t end, bool is_main)
 {
 	if (start < end && heaps->count < HEAPS_MAX)
-		heaps->heaps[heaps->count++] = (struct heap){.start = start, .end = end};
+		heaps->heaps[heaps->count++] = (struct heap){.start = start, .end = end, .is_main = is_main};
 }
 
 /* Arenas beside the main one lie in aligned windows; the kernel shows neighbours as one region. */
@@ -41,13 +42,13 @@ static void add_region(struct heaps *heaps, const struct rvp_look_run *first, co
 	uint64_t start = first->address, end = last->address + last->bytes;
 
 	if (first->kind == RVP_RANGE_HEAP) {
-		add_heap(heaps, start, end);
+		add_heap(heaps, start, end, true);
 		return;
 	}
 	for (uint64_t at = start, next; at < end && heaps->count < HEAPS_MAX; at = next) {
 		next = (at / ARENA_BYTES + 1) * ARENA_BYTES;
 		next = next < end ? next : end;
-		add_heap(heaps, at, next);
+		add_heap(heaps, at, next, false);
 	}
 }
 
@@ -229,25 +230,31 @@ static void take_gap(struct gaps *gaps, uint64_t start, uint64_t end)
 	}
 }
 
+/* In front of a mapping of its own lies another mapping. */
+static bool is_mapping_span(const struct span *span)
+{
+	return span->end - span->start >= MAPPED_LEAST_BYTES + HEAD_BYTES && span->start % PAGE_BYTES == 0;
+}
+
 static void take_gaps(struct gaps *gaps, const struct heaps *heaps, const struct span *spans, size_t count)
 {
 	size_t at = 0;
 
 	for (size_t i = 0; i < heaps->count; i++) {
 		uint64_t from = heaps->heaps[i].start, end = heaps->heaps[i].end;
-		bool has_blocks = false;
+		bool is_gap = heaps->heaps[i].is_main;
 
 		while (at < count && spans[at].start < from)
 			at++;
 		for (; at < count && spans[at].start < end; at++) {
-			if (has_blocks) /* in front of the first lies what began before us, and the arena's
-					   own */
+			/* In front of the first may lie what began before us: it is at most so much. */
+			if (is_gap || !is_mapping_span(&spans[at]))
 				take_gap(gaps, from, spans[at].start);
-			if (!has_blocks || spans[at].end > from)
+			if (spans[at].end > from)
 				from = spans[at].end;
-			has_blocks = true;
+			is_gap = true;
 		}
-		if (has_blocks && from < end)
+		if (is_gap && from < end)
 			take_gap(gaps, from, end);
 	}
 }
@@ -259,7 +266,8 @@ bool rvp_trimmable_bytes(uint64_t *bytes, const struct rvp_look *look, uint32_t 
 	struct heaps *heaps = calloc(1, sizeof *heaps);
 	struct span *spans = calloc(table->block_count + 1, sizeof *spans);
 	bool known = state->run->processes[process].mode == RVP_MODE_FULL &&
-		     !state->run->processes[process].is_fork && heaps && spans;
+		     !state->run->processes[process].is_fork && heaps && spans &&
+		     table->blocks; /* none: it has ended, or recorded none */
 	struct gaps gaps = {.look = look};
 
 	if (known) {

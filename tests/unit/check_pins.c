@@ -176,6 +176,39 @@ START_TEST(each_arena_has_its_pin)
 }
 END_TEST
 
+/* Also what is free in front of the first live block, of the break's heap and of another arena. */
+START_TEST(the_front_of_a_heap_is_trimmed_too)
+{
+	begin();
+	alloc(2000, HEAP + 24 * MIB, 1000);
+	look(RVP_RANGE_HEAP, HEAP, 32 * MIB);
+	read_ledger();
+	ck_assert_uint_eq(ledger.peak_trimmable_bytes,
+			  gap(HEAP, HEAP + 24 * MIB - 16) + gap(HEAP + 24 * MIB + 1000, HEAP + 32 * MIB));
+	end();
+	begin();
+	alloc(2000, ARENA + 20 * MIB + 32, 1000);
+	look(RVP_RANGE_ANON, ARENA, 24 * MIB);
+	read_ledger();
+	ck_assert_uint_eq(ledger.peak_trimmable_bytes,
+			  gap(ARENA, ARENA + 20 * MIB + 16) + gap(ARENA + 20 * MIB + 1032, ARENA + 24 * MIB));
+	end();
+}
+END_TEST
+
+/* Its blocks are forgotten then: that none is live is no figure. */
+START_TEST(a_look_that_its_process_did_not_survive_knows_no_trim)
+{
+	begin();
+	alloc(2000, HEAP + 16, 1000);
+	begin_look(look_stamp, 32 * MIB);
+	resident(look_stamp, RVP_RANGE_HEAP, HEAP, HEAP, 32 * MIB);
+	read_ledger();
+	ck_assert(!ledger.peak_has_trimmable);
+	end();
+}
+END_TEST
+
 /* Less than a MiB is not worth a word, nor is a heap of which little is free. */
 START_TEST(little_is_no_pin)
 {
@@ -260,6 +293,8 @@ int main(void)
 
 	tcase_add_test(all, the_highest_live_block_pins);
 	tcase_add_test(all, what_is_not_resident_does_not_count);
+	tcase_add_test(all, the_front_of_a_heap_is_trimmed_too);
+	tcase_add_test(all, a_look_that_its_process_did_not_survive_knows_no_trim);
 	tcase_add_test(all, a_mapping_of_its_own_pins_nothing);
 	tcase_add_test(all, each_arena_has_its_pin);
 	tcase_add_test(all, little_is_no_pin);
