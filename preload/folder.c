@@ -19,6 +19,7 @@
 #include "preload/head.h"
 #include "preload/own.h"
 #include "preload/process.h"
+#include "preload/stamp.h"
 #include "preload/sys.h"
 #include "preload/threads.h"
 
@@ -27,7 +28,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-enum { SEGMENT_SLOTS = 4, SEGMENTS_MAX = 1024, WAIT_TURNS = 20000 };
+enum { SEGMENT_SLOTS = 4, SEGMENTS_MAX = 1024, WAIT_NS = 1000000000 };
 
 static const uint64_t NOWHERE = 1ull << 63; /* as a place in a file: the kernel refuses to write there */
 
@@ -135,6 +136,16 @@ static void give_up(long error)
 			 "no folder for this process's records; only its totals are kept");
 }
 
+/* A maker that was put aside on a busy machine takes as long as that lasts; an event without a place would be
+ * lost. The bound is for a maker that never comes back. */
+static void wait_for(_Atomic uint32_t *making, bool (*done)(void))
+{
+	uint64_t begin = rvp_monotonic_ns();
+
+	while (atomic_load(making) && !done() && rvp_monotonic_ns() - begin < WAIT_NS)
+		rvp_sys_yield();
+}
+
 /* One thread makes, the others wait a bounded time. True when `done` became true. */
 static bool make_or_wait(_Atomic uint32_t *making, bool (*done)(void), void (*make)(void))
 {
@@ -148,8 +159,7 @@ static bool make_or_wait(_Atomic uint32_t *making, bool (*done)(void), void (*ma
 		atomic_store(making, 0);
 		return done();
 	}
-	for (int turn = 0; turn < WAIT_TURNS && atomic_load(making) && !done(); turn++)
-		rvp_sys_yield();
+	wait_for(making, done);
 	return done();
 }
 
