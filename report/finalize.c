@@ -298,6 +298,11 @@ static bool is_fresh(const char *folder)
 	return written > records_changed_ns(folder) && is_complete(folder);
 }
 
+static bool is_closed_to_us(const struct rvp_status *status)
+{
+	return rvp_failed(*status) && (status->error == EROFS || status->error == EACCES);
+}
+
 static struct rvp_status finalize(const char *folder, const char *to, bool only_if_stale,
 				  const struct rvp_attribution_settings *settings)
 {
@@ -306,8 +311,8 @@ static struct rvp_status finalize(const char *folder, const char *to, bool only_
 
 	if (looks_like_a_run(folder))
 		status = lock(folder, &fd);
-	if (rvp_failed(status) && to != folder && (status.error == EROFS || status.error == EACCES))
-		status = RVP_OK; /* nothing is written there */
+	if (is_closed_to_us(&status) && (to != folder || (only_if_stale && is_fresh(folder))))
+		status = RVP_OK; /* nothing is to be written there */
 	if (!rvp_failed(status) && !(only_if_stale && is_fresh(folder)))
 		status = write_all(folder, to, settings);
 	if (fd >= 0)
