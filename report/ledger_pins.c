@@ -212,6 +212,8 @@ static void take_gap(struct gaps *gaps, uint64_t start, uint64_t end)
 {
 	const struct rvp_look *look = gaps->look;
 
+	if (start >= end) /* which rounding up could hide */
+		return;
 	start = (start + FREE_HEAD_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 	end = end / PAGE_BYTES * PAGE_BYTES;
 	if (start >= end)

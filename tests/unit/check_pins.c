@@ -278,6 +278,8 @@ START_TEST(hostile_blocks_are_left_out)
 	alloc(2000, UINT64_MAX - 100, 1000);
 	alloc(3000, HEAP + 16 * MIB, UINT64_MAX);
 	alloc(4000, 1, 10);
+	alloc(5000, HEAP + 30 * MIB, UINT64_MAX - HEAP - 30 * MIB - 5); /* to the end of the address space */
+	alloc(6000, HEAP + 31 * MIB, 100);
 	look(RVP_RANGE_HEAP, HEAP, 32 * MIB);
 	read_ledger();
 	ck_assert_uint_le(ledger.peak_pin_count, 1);
