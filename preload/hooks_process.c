@@ -55,7 +55,7 @@ static void make_at_home(void)
 {
 	struct rvp_thread *thread;
 
-	if (rvp_local.phase != RVP_OUTSIDE && rvp_local.thread) {
+	if (rvp_local.phase != RVP_OUTSIDE) {
 		/* By a signal handler inside a hook, which ends first. */
 		rvp_folder_part_from_parent();
 		rvp_threads_part_from_parent();

@@ -32,7 +32,7 @@
  *
  * Records of other kinds (a step, a tag, a fork ..) have a stamp always, and once there are threads they raise the epoch
  * behind it (rvp_order_mark): what happens after such a record in any thread takes a stamp that is later, and what
- * happens before it has an older one. Scopes and operators, which concern their own thread alone, raise nothing.
+ * happens before it has an older one. Scopes, operators and snapshots raise nothing.
  *
  * An event of a signal handler inside a hook takes a stamp, exchanges the word, and makes a stamp due, in this order. The
  * outer event asks whether one is due after its look at the word: so it sees that, or it had looked before.

@@ -3,7 +3,8 @@
  *
  * Lives from the constructor on: UNBORN -> STARTING -> READY, or OFF for good (disabled, not wanted, no folder).
  * In READY the hooks record while the word *rvp_alive is 1. That word lies alone on a page which the kernel wipes on
- * fork, so a child by fork, _Fork or raw clone finds 0 and makes itself at home (rvp_process_reborn) at its first hook.
+ * fork, so a child by fork, _Fork or raw clone finds 0 and makes itself at home (rvp_process_reborn) at its first hook:
+ * where a signal handler forked inside a hook, at the first one behind that.
  *
  * Invariants
  *   (P1) Nothing here is changed by two threads: the constructor, the reborn child (single-threaded both), or
