@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What rvprof writes: in a run folder, and in its proc.* folders. */
+/* What rvprof writes, also where it was killed meanwhile: in a run folder, and in its proc.* folders. */
 static const char *const run_names[] = {RVP_TREE_FILE, RVP_LOCK_FILE, RVP_WATCH_FILE, "proc.*.*", "*.json",
-					"*.csv",       "report.html", ".*.tmp",       "*.tmp",    NULL};
+					"*.csv",       "report.html", ".*.tmp",       "*.tmp",    ".*.new", NULL};
 static const char *const process_names[] = {RVP_LOG_FILE, RVP_PACKED_FILE, RVP_PACKED_FILE ".tmp", RVP_BUFFER_FILE,
 					    RVP_FOLD_FILE, NULL};
 
