@@ -38,6 +38,17 @@ static void see_scanned(const struct scanned *from, uint64_t start, uint64_t end
 					    .looked_bytes = high - low});
 }
 
+/* Where the scan stopped: only for want of room. The kernel's own word is where it last had to empty a buffer of its
+ * own of 512 ranges, also when it went on from there to the end. */
+static uint64_t scanned_to(const struct rvp_page_reader *reader, const struct scan *ask, size_t count)
+{
+	const struct scanned *found = reader->room;
+
+	if (count < ask->vec_length || !count)
+		return ask->end;
+	return ask->walk_end > found[count - 1].end ? ask->walk_end : found[count - 1].end;
+}
+
 static bool scan_from(struct rvp_page_reader *reader, uint64_t start, uint64_t end)
 {
 	struct scan ask = {.size = sizeof ask,
@@ -52,7 +63,7 @@ static bool scan_from(struct rvp_page_reader *reader, uint64_t start, uint64_t e
 	if (count < 0)
 		return false;
 	reader->known_start = start;
-	reader->known_end = ask.walk_end > start ? ask.walk_end : end;
+	reader->known_end = scanned_to(reader, &ask, (size_t)count);
 	reader->known_count = (size_t)count;
 	reader->known_next = 0;
 	return true;

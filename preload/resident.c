@@ -26,8 +26,10 @@ enum {
 	EVERY_NS = 100 * 1000 * 1000, /* of looks for what has fallen */
 	BUDGET_PARTS = 100,
 	COST_NS_PER_MIB = 10000,
-	/* A program of less than a second has a peak too. */
+	/* A program of less than a second has a peak too, and may be killed there. A build's many small processes
+	 * stay below what gives a free start. */
 	FIRST_BUDGET_NS = 5 * 1000 * 1000,
+	FREE_START_RSS_BYTES = 32 * 1024 * 1024,
 	LEAST_GROWTH_BYTES = 256 * 1024,
 	GROWTH_PARTS = 22, /* then a peak between two looks is less than a twentieth above the first */
 	/* Smaller data files are a row of the ledger, no evidence of weights. */
@@ -96,7 +98,7 @@ bool rvp_resident_is_due(uint64_t rss_bytes, enum rvp_look_for what)
 	atomic_compare_exchange_strong(&begin_ns, &none, now);
 	if (!has_grown(rss_bytes) && (what != RVP_LOOK_FOR_NEWS || !has_fallen(rss_bytes, now)))
 		return false;
-	if (what == RVP_LOOK_FOR_LAST_CHANCE)
+	if (what == RVP_LOOK_FOR_LAST_CHANCE || rss_bytes >= FREE_START_RSS_BYTES)
 		first_ns = FIRST_BUDGET_NS;
 	return spent_ns + next_cost_ns(rss_bytes) <= (now - begin_ns) / BUDGET_PARTS + first_ns;
 }

@@ -91,6 +91,26 @@ START_TEST(a_large_mapping_is_looked_at_in_parts)
 }
 END_TEST
 
+/* More runs than the kernel keeps at once (512), than there is room for, and neither: each is seen once. */
+START_TEST(many_runs_are_each_seen_once)
+{
+	static const unsigned run_counts[] = {511, 512, 513, 600, 1100, 1365, 1366, 3000};
+
+	for (unsigned i = 0; i < sizeof run_counts / sizeof *run_counts; i++) {
+		uint64_t bytes = 2ull * PAGE * run_counts[i];
+		char *at = map(bytes + PAGE);
+		struct seen seen;
+
+		for (unsigned run = 0; run < run_counts[i]; run++)
+			at[2ull * PAGE * run] = 1;
+		seen = look(at, bytes + PAGE, false);
+		ck_assert_uint_eq(seen.count, run_counts[i]);
+		ck_assert_uint_eq(seen.resident_bytes, (uint64_t)PAGE * run_counts[i]);
+		munmap(at, bytes + PAGE);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("page_runs");
@@ -100,6 +120,7 @@ int main(void)
 		return 77;
 	tcase_add_test(cases, runs_are_what_was_written);
 	tcase_add_test(cases, a_large_mapping_is_looked_at_in_parts);
+	tcase_add_test(cases, many_runs_are_each_seen_once);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }
