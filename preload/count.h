@@ -19,4 +19,17 @@
 					   __ATOMIC_RELAXED);                                                \
 	} while (0)
 
+static inline void rvp_count_alloc(uint64_t bytes, uint64_t usable)
+{
+	RVP_COUNT(alloc_count, 1);
+	RVP_COUNT(alloc_bytes, bytes);
+	RVP_COUNT(alloc_usable_bytes, usable);
+}
+
+static inline void rvp_count_free(uint64_t usable)
+{
+	RVP_COUNT(free_count, 1);
+	RVP_COUNT(free_usable_bytes, usable);
+}
+
 #endif

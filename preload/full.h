@@ -62,9 +62,7 @@ static inline void *rvp_full_given(struct rvp_thread *thread, void *block, uint6
 
 	rvp_local.phase = RVP_OURS;
 	if (__builtin_expect(block != NULL, 1)) {
-		RVP_COUNT(alloc_count, 1);
-		RVP_COUNT(alloc_bytes, bytes);
-		RVP_COUNT(alloc_usable_bytes, rvp_full_usable(block));
+		rvp_count_alloc(bytes, rvp_full_usable(block));
 		thread->moved_bytes += bytes;
 		rvp_event_alloc(thread, RVP_ALLOC, block, bytes, family, caller);
 	}
@@ -88,8 +86,7 @@ static inline bool rvp_full_free(void *block)
 		return false;
 	error = *thread->errno_place;
 	rvp_local.phase = RVP_OURS;
-	RVP_COUNT(free_count, 1);
-	RVP_COUNT(free_usable_bytes, rvp_word_usable(word));
+	rvp_count_free(rvp_word_usable(word));
 	thread->moved_bytes += rvp_word_usable(word);
 	rvp_event_free(thread, block, rvp_word_usable(word), RVP_FAMILY_FREE);
 	*thread->errno_place = error;

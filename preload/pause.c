@@ -3,8 +3,8 @@
 #include "preload/pause.h"
 
 #include "preload/blocks.h"
+#include "preload/events.h"
 #include "preload/own.h"
-#include "preload/process.h"
 
 _Atomic unsigned rvp_pause_state;
 
@@ -20,19 +20,14 @@ bool rvp_pause_end(void)
 	return atomic_compare_exchange_strong(&rvp_pause_state, &on, RVP_PAUSE_OVER);
 }
 
-static bool is_full_mode(void)
-{
-	return rvp_process.options.mode == RVP_MODE_FULL;
-}
-
 bool rvp_pause_takes(void *block)
 {
 	bool is_on = atomic_load_explicit(&rvp_pause_state, memory_order_relaxed) == RVP_PAUSE_ON;
 
 	/* Left by a block whose end no hook of ours saw whole (a signal handler's). */
-	if (is_full_mode())
+	if (rvp_is_full_mode())
 		rvp_blocks_remove((uint64_t)block);
-	if (!is_on || (is_full_mode() && !rvp_blocks_insert((uint64_t)block)))
+	if (!is_on || (rvp_is_full_mode() && !rvp_blocks_insert((uint64_t)block)))
 		return false;
 	rvp_lose(RVP_LOSS_PAUSED, 1);
 	return true;
@@ -40,7 +35,7 @@ bool rvp_pause_takes(void *block)
 
 bool rvp_pause_took(void *block)
 {
-	return is_full_mode() && rvp_blocks_remove((uint64_t)block);
+	return rvp_is_full_mode() && rvp_blocks_remove((uint64_t)block);
 }
 
 void rvp_pause_takes_again(void *block)

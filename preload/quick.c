@@ -17,7 +17,22 @@ static struct rvp_counters nobodys;
 static bool is_possible(void)
 {
 	return rvp_process.options.mode == RVP_MODE_SAMPLED && !rvp_process.options.writes && rvp_real.is_libcs &&
-	       rvp_local.counters && !atomic_load_explicit(&is_unknown, memory_order_relaxed);
+	       rvp_local.counters;
+}
+
+bool rvp_word_is_confirmed(struct rvp_thread *thread, const void *block, uint64_t usable)
+{
+	uint64_t word;
+
+	if (atomic_load_explicit(&is_unknown, memory_order_relaxed))
+		return false;
+	word = rvp_word_of(block);
+	if (word & RVP_WORD_MAPPED)
+		return false;
+	if (rvp_word_usable(word) == usable)
+		return ++thread->agreed_count >= AGREED;
+	atomic_store(&is_unknown, true);
+	return false;
 }
 
 static void open_way(struct rvp_thread *thread)
@@ -31,16 +46,9 @@ static void open_way(struct rvp_thread *thread)
 
 void rvp_quick_learn(struct rvp_thread *thread, const void *block, uint64_t usable)
 {
-	uint64_t word;
-
 	if (__builtin_expect(rvp_local.is_quick || !is_possible(), 0))
 		return;
-	word = rvp_word_of(block);
-	if (word & RVP_WORD_MAPPED)
-		return;
-	if (rvp_word_usable(word) != usable)
-		atomic_store(&is_unknown, true);
-	else if (++thread->agreed_count >= AGREED)
+	if (rvp_word_is_confirmed(thread, block, usable))
 		open_way(thread);
 }
 

@@ -123,6 +123,10 @@ static inline void *rvp_quick_moved(uint64_t word, void *to, uint64_t bytes)
 	return rvp_quick_given(to, bytes);
 }
 
+/* Whether as many blocks of this thread as it takes have now confirmed what stands in front of them; for good false
+ * once any thread's did not: the allocator is none that we know. For a thread whose short way is closed. */
+bool rvp_word_is_confirmed(struct rvp_thread *thread, const void *block, uint64_t usable);
+
 /* On the long way of an alloc, in phase OURS: opens the thread's short way when all is there that it needs. */
 void rvp_quick_learn(struct rvp_thread *thread, const void *block, uint64_t usable);
 

@@ -52,19 +52,6 @@ static void moved_quickly(struct rvp_thread *thread, bool is_sample)
 	thread->events_left = 0;
 }
 
-static void count_alloc(uint64_t bytes, uint64_t usable)
-{
-	RVP_COUNT(alloc_count, 1);
-	RVP_COUNT(alloc_bytes, bytes);
-	RVP_COUNT(alloc_usable_bytes, usable);
-}
-
-static void count_free(uint64_t usable)
-{
-	RVP_COUNT(free_count, 1);
-	RVP_COUNT(free_usable_bytes, usable);
-}
-
 void rvp_on_alloc(struct rvp_thread *thread, void *block, uint64_t bytes, enum rvp_family family,
 		  struct rvp_caller caller)
 {
@@ -72,7 +59,7 @@ void rvp_on_alloc(struct rvp_thread *thread, void *block, uint64_t bytes, enum r
 	enum rvp_kind kind = wanted_record(thread, bytes, family);
 	uint64_t usable = rvp_real.malloc_usable_size(block);
 
-	count_alloc(bytes, usable);
+	rvp_count_alloc(bytes, usable);
 	rvp_quick_learn(thread, block, usable);
 	rvp_full_learn(thread, block, usable);
 	if (kind && !(rvp_pause_matters() && rvp_pause_takes(block)))
@@ -100,7 +87,7 @@ void rvp_on_free(struct rvp_thread *thread, void *block, uint64_t usable, enum r
 
 	if (__builtin_expect(usable >= RVP_FALL_BYTES, 0))
 		rvp_snapshot_before_fall(thread, usable);
-	count_free(usable);
+	rvp_count_free(usable);
 	if (__builtin_expect(usable >= rvp_writes_floor, 0))
 		leave_place((uint64_t)block);
 	if (!(rvp_pause_matters() && rvp_pause_took(block)))
@@ -142,7 +129,7 @@ static void move_place(uint32_t number, uint64_t to, uint64_t bytes)
 void rvp_on_move_done(struct rvp_thread *thread, struct rvp_move move, void *to, uint64_t bytes,
 		      enum rvp_family family, struct rvp_caller caller)
 {
-	count_free(move.usable);
+	rvp_count_free(move.usable);
 	if (to)
 		rvp_on_alloc(thread, to, bytes, family, caller);
 	if (__builtin_expect(move.place.number != 0, 0))
@@ -200,7 +187,7 @@ void rvp_beside_alloc(void *block, uint64_t bytes, enum rvp_family family, uint6
 
 	if (why == NOT_OURS)
 		return;
-	count_alloc(bytes, rvp_real.malloc_usable_size(block));
+	rvp_count_alloc(bytes, rvp_real.malloc_usable_size(block));
 	note_beside(why, RVP_ALLOC, block, bytes, family);
 }
 
@@ -210,7 +197,7 @@ void rvp_beside_free(void *block, uint64_t usable, enum rvp_family family, uint6
 
 	if (why == NOT_OURS)
 		return;
-	count_free(usable);
+	rvp_count_free(usable);
 	if (!rvp_is_full_mode() && rvp_blocks_remove((uint64_t)block) && why == NESTED)
 		rvp_lose(RVP_LOSS_NO_BUFFER, 1); /* a recorded block whose end no record tells */
 	note_beside(why, RVP_FREE, block, usable, family);
