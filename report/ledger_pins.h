@@ -10,6 +10,8 @@
 #ifndef RVP_REPORT_LEDGER_PINS_H
 #define RVP_REPORT_LEDGER_PINS_H
 
+#include "report/match.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +33,16 @@ struct rvp_pin {
 	uint16_t purpose;
 	bool is_sampled_mode;
 };
+
+/* Where its block was given out, for a name. */
+static inline struct rvp_site rvp_pin_site(const struct rvp_pin *pin)
+{
+	return (struct rvp_site){.process = pin->process,
+				 .stack = pin->stack,
+				 .python = pin->python,
+				 .first_ns = pin->birth_ns,
+				 .last_ns = pin->birth_ns};
+}
 
 /* Whole resident pages in which no block lives: the most that glibc's malloc_trim(0) gives back (what its
  * threads' caches keep does not join its neighbours). Only where every block is

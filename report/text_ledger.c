@@ -243,11 +243,7 @@ static void print_pins(const struct rvp_view *view, const struct rvp_pin *pins, 
 	    view->attribution ? rvp_attribution_purposes(view->attribution) : NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		struct rvp_site site = {.process = pins[i].process,
-					.stack = pins[i].stack,
-					.python = pins[i].python,
-					.first_ns = pins[i].birth_ns,
-					.last_ns = pins[i].birth_ns};
+		struct rvp_site site = rvp_pin_site(&pins[i]);
 
 		rvp_site_name(view->run, &site, place, sizeof place);
 		fprintf(view->out, "  %s of it lie below a live block of %s (%s) from %s,\n",

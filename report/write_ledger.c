@@ -128,11 +128,7 @@ static void write_pins(struct writer *writer, const struct rvp_pin *pins, size_t
 		return;
 	rvp_json_open(json, "pins", '[');
 	for (size_t i = 0; i < count; i++) {
-		struct rvp_site site = {.process = pins[i].process,
-					.stack = pins[i].stack,
-					.python = pins[i].python,
-					.first_ns = pins[i].birth_ns,
-					.last_ns = pins[i].birth_ns};
+		struct rvp_site site = rvp_pin_site(&pins[i]);
 
 		rvp_site_name(writer->run, &site, place, sizeof place);
 		rvp_json_open(json, NULL, '{');

@@ -3,7 +3,7 @@
 #include "report/analysis.h"
 #include "report/ledger.h"
 #include "report/ledger_cgroup.h"
-#include "tests/unit/run_maker.h"
+#include "tests/unit/made_ledger.h"
 #include "tests/unit/run_suite.h"
 
 #include <check.h>
@@ -60,23 +60,12 @@ static void map(uint64_t stamp, uint64_t address, uint64_t bytes, int flags)
 
 static void read_ledger(void)
 {
-	struct rvp_observer *observers[] = {&ledger.observer, NULL};
-	struct rvp_status status;
-
-	maker_close(&maker);
-	status = rvp_run_open(&run, maker.folder);
-	ck_assert(!rvp_failed(status));
-	ck_assert(rvp_ledger_open(&ledger, run));
-	status = rvp_analyse(run, &(struct rvp_question){.observers = observers}, &answer);
-	ck_assert(!rvp_failed(status));
+	made_ledger_read(&maker, &run, &ledger, &answer);
 }
 
 static void end(void)
 {
-	rvp_ledger_close(&ledger);
-	rvp_analysis_free(&answer);
-	rvp_run_close(run);
-	maker_remove(&maker);
+	made_ledger_close(&maker, run, &ledger, &answer);
 }
 
 static uint64_t part(enum rvp_ledger_part which)
