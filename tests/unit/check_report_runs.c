@@ -163,7 +163,7 @@ static void answer_into(struct rvp_analysis *answer, uint64_t from, bool is_alon
 	static const uint64_t moments[MOMENTS] = {MAKER_EPOCH_NS + 3000, MAKER_EPOCH_NS + 10000000,
 						  MAKER_EPOCH_NS + 50000000, MAKER_EPOCH_NS + 200000000,
 						  MAKER_EPOCH_NS + 900000000};
-	struct rvp_observer *observers[] = {&count->observer, NULL};
+	struct rvp_observer *observers[] = {count ? &count->observer : NULL, NULL};
 	struct maker maker;
 	struct rvp_run *run;
 
@@ -173,7 +173,7 @@ static void answer_into(struct rvp_analysis *answer, uint64_t from, bool is_alon
 					  &(struct rvp_question){.series_rows = ROWS,
 								 .moments_ns = moments,
 								 .moment_count = MOMENTS,
-								 .observers = count ? observers : NULL},
+								 .observers = observers},
 					  answer)));
 	rvp_run_close(run);
 	maker_remove(&maker);
