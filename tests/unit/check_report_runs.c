@@ -173,7 +173,7 @@ static void answer_into(struct rvp_analysis *answer, uint64_t from, bool is_alon
 					  &(struct rvp_question){.series_rows = ROWS,
 								 .moments_ns = moments,
 								 .moment_count = MOMENTS,
-								 .observers = observers},
+								 .observers = count ? observers : NULL},
 					  answer)));
 	rvp_run_close(run);
 	maker_remove(&maker);
