@@ -91,6 +91,8 @@ static bool get_field(struct rvp_decoder *decoder, char kind, void *value)
 	case 'A': return get_difference(decoder, value, &decoder->delta.address);
 	case 'S': return get_difference(decoder, value, &decoder->delta.stack);
 	case 'P': return get_difference(decoder, value, &decoder->delta.python);
+	case 'D': return get_difference(decoder, value, &decoder->delta.device_ns);
+	case 'C': return get_difference(decoder, value, &decoder->delta.correlation);
 	case 'X': return get_text(decoder, value);
 	case 'R': return get_reference(decoder, value);
 	}

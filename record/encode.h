@@ -60,6 +60,8 @@ static inline uint8_t *rvp_put_reference(uint8_t *at, struct rvp_text text)
 #define RVP_PUT_A(name) at = rvp_put_difference(at, record->name, &delta->address);
 #define RVP_PUT_S(name) at = rvp_put_difference(at, record->name, &delta->stack);
 #define RVP_PUT_P(name) at = rvp_put_difference(at, record->name, &delta->python);
+#define RVP_PUT_D(name) at = rvp_put_difference(at, record->name, &delta->device_ns);
+#define RVP_PUT_C(name) at = rvp_put_difference(at, record->name, &delta->correlation);
 #define RVP_PUT_X(name) at = rvp_put_text(at, record->name);
 #define RVP_PUT_R(name) at = rvp_put_reference(at, record->name);
 #define RVP_PUT_FIELD(kind, name, what) RVP_PUT_##kind(name)

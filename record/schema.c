@@ -9,6 +9,8 @@
 #define RVP_KIND_CHAR_A 'A'
 #define RVP_KIND_CHAR_S 'S'
 #define RVP_KIND_CHAR_P 'P'
+#define RVP_KIND_CHAR_D 'D'
+#define RVP_KIND_CHAR_C 'C'
 #define RVP_KIND_CHAR_X 'X'
 #define RVP_KIND_CHAR_R 'R'
 
@@ -48,6 +50,8 @@ __attribute__((constructor)) static void set_all_offsets(void)
 #define RVP_SIZE_A 8
 #define RVP_SIZE_S 8
 #define RVP_SIZE_P 8
+#define RVP_SIZE_D 8
+#define RVP_SIZE_C 8
 #define RVP_SIZE_X 16
 #define RVP_SIZE_R 16
 #define RVP_FIELD_SIZE(kind, name, what) +RVP_SIZE_##kind

@@ -71,6 +71,66 @@ enum rvp_write_window {
 };
 enum rvp_write_beat { RVP_WRITE_BEAT_NONE = 0, RVP_WRITE_BEAT_MARKS = 1, RVP_WRITE_BEAT_TICKS = 2 };
 enum rvp_birth { RVP_BIRTH_FORK = 0, RVP_BIRTH_VFORK = 1, RVP_BIRTH_SPAWN = 2, RVP_BIRTH_CLONE = 3 };
+/* Who tells of the device: nobody, CUPTI, hooks of the driver's functions. */
+enum rvp_device_source { RVP_DEVICE_SOURCE_NONE = 0, RVP_DEVICE_SOURCE_CUPTI = 1, RVP_DEVICE_SOURCE_DRIVER = 2 };
+/* What is recorded, from cheap to dear; each with all before it, but NODES replaces GRAPHS. */
+enum rvp_device_tier {
+	RVP_DEVICE_TIER_OFF = 0,
+	RVP_DEVICE_TIER_MEMORY = 1,   /* memory; launches are counted */
+	RVP_DEVICE_TIER_GRAPHS = 2,   /* graphs as wholes, copies and memsets outside of graphs */
+	RVP_DEVICE_TIER_KERNELS = 3,  /* each kernel, in graphs too */
+	RVP_DEVICE_TIER_LAUNCHES = 4, /* launches with their call paths */
+	RVP_DEVICE_TIER_FULL = 5,     /* every call of the runtime and the driver, synchronisation */
+	RVP_DEVICE_TIER_COUNT
+};
+enum rvp_device_kind_bit {
+	RVP_DEVICE_BIT_MEMORY = 0,
+	RVP_DEVICE_BIT_LAUNCH_COUNT = 1,
+	RVP_DEVICE_BIT_KERNEL = 2,
+	RVP_DEVICE_BIT_COPY = 3,
+	RVP_DEVICE_BIT_SET = 4,
+	RVP_DEVICE_BIT_SYNC = 5,
+	RVP_DEVICE_BIT_GRAPH_RUN = 6,
+	RVP_DEVICE_BIT_LAUNCH = 7,
+	RVP_DEVICE_BIT_CALL = 8,
+	RVP_DEVICE_BIT_OVERHEAD = 9,
+	RVP_DEVICE_BIT_GRAPH_NODE = 10,
+	RVP_DEVICE_BIT_COUNT
+};
+/* PHYSICAL: cuMemCreate; its bytes count from there, whether an address leads to it or not. PINNED is host memory. */
+enum rvp_device_memory {
+	RVP_DEVICE_MEMORY_PLAIN = 0,
+	RVP_DEVICE_MEMORY_ORDERED = 1, /* of a pool, cuMemAllocAsync */
+	RVP_DEVICE_MEMORY_MANAGED = 2,
+	RVP_DEVICE_MEMORY_PINNED = 3,
+	RVP_DEVICE_MEMORY_REGISTERED = 4, /* host memory of the program's that was pinned */
+	RVP_DEVICE_MEMORY_PHYSICAL = 5,
+	RVP_DEVICE_MEMORY_ARRAY = 6,
+	RVP_DEVICE_MEMORY_IMPORTED = 7, /* another process's; not this one's bytes */
+	RVP_DEVICE_MEMORY_COUNT
+};
+enum rvp_device_pool {
+	RVP_DEVICE_POOL_MADE = 0,
+	RVP_DEVICE_POOL_TRIMMED = 1,
+	RVP_DEVICE_POOL_DESTROYED = 2,
+	RVP_DEVICE_POOL_SEEN = 3
+};
+enum rvp_device_occasion {
+	RVP_DEVICE_OCCASION_START = 0,
+	RVP_DEVICE_OCCASION_MOVED = 1, /* much was given out or back since the last */
+	RVP_DEVICE_OCCASION_MARK = 2,
+	RVP_DEVICE_OCCASION_REFUSED = 3,
+	RVP_DEVICE_OCCASION_END = 4
+};
+/* Why a record's times are not to be summed. */
+enum rvp_device_flaw {
+	RVP_DEVICE_FLAW_NONE = 0,
+	RVP_DEVICE_FLAW_ZERO_TIME = 1,   /* begin or end is 0 */
+	RVP_DEVICE_FLAW_BACKWARD = 2,    /* it ends before it begins: duration_ns is 0 */
+	RVP_DEVICE_FLAW_UNFINISHED = 3,  /* it was told of before it had ended */
+	RVP_DEVICE_FLAW_OUT_OF_WINDOW = 4, /* before the tracer was there, or later than now */
+	RVP_DEVICE_FLAW_COUNT
+};
 enum rvp_ending {
 	RVP_ENDING_EXIT = 0,
 	RVP_ENDING_QUICK_EXIT = 1,
@@ -89,6 +149,8 @@ enum rvp_kind {
 #define RVP_STRUCT_A(name)                 uint64_t name;
 #define RVP_STRUCT_S(name)                 uint64_t name;
 #define RVP_STRUCT_P(name)                 uint64_t name;
+#define RVP_STRUCT_D(name)                 uint64_t name;
+#define RVP_STRUCT_C(name)                 uint64_t name;
 #define RVP_STRUCT_X(name)                 struct rvp_text name;
 #define RVP_STRUCT_R(name)                 struct rvp_text name;
 #define RVP_STRUCT_FIELD(kind, name, what) RVP_STRUCT_##kind(name)
@@ -111,7 +173,7 @@ struct rvp_record {
 
 /* What the deltas of a chunk count from; all zero at its start. */
 struct rvp_delta {
-	uint64_t stamp, address, stack, python;
+	uint64_t stamp, address, stack, python, device_ns, correlation;
 	/* Of compact events alone (event.h); a NODE between two of them does not disturb these. */
 	uint64_t freed, given;
 	uint32_t event_stack, event_python;
@@ -119,7 +181,7 @@ struct rvp_delta {
 
 /* One row a field, for the decoder, dump and the documentation. */
 struct rvp_field {
-	char kind; /* U T A S P X R */
+	char kind; /* U T A S P D C X R */
 	const char *name, *what;
 	uint16_t offset; /* in the struct */
 };
