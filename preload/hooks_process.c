@@ -77,18 +77,18 @@ static void look_before_child(void)
 	rvp_leave(thread);
 }
 
-pid_t fork(void)
+static pid_t make_child(pid_t (*real)(void))
 {
 	uint64_t stamp;
 	pid_t child;
 	int error;
 
-	if (!rvp_real_ready())
+	if (!real)
 		return (pid_t)rvp_syscall6(SYS_fork, 0, 0, 0, 0, 0, 0);
 	look_before_child();
 	stamp = rvp_stamp();
 	rvp_order_mark();
-	child = rvp_real.fork();
+	child = real();
 	error = errno;
 	if (child > 0)
 		tell_fork(stamp, child);
@@ -96,6 +96,17 @@ pid_t fork(void)
 		make_at_home();
 	errno = error;
 	return child;
+}
+
+pid_t fork(void)
+{
+	return make_child(rvp_real_ready() ? rvp_real.fork : NULL);
+}
+
+/* libc's for signal handlers, which runs nobody's fork handlers. Its own fork does not come by here. */
+pid_t _Fork(void)
+{
+	return make_child(rvp_real_ready() ? rvp_real._Fork : NULL);
 }
 
 /* A child by fork that called no hook yet has nothing to tell before its exec. */

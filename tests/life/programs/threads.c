@@ -170,11 +170,11 @@ static volatile pid_t last_child;
 static void fork_in_handler(int number)
 {
 	(void)number;
-	last_child = fork();
+	last_child = handled % 2 ? _Fork() : fork();
 	handled++;
 }
 
-/* Handlers that fork while the main flow is inside a hook, which goes on in both. */
+/* Handlers that fork, by either of libc's ways, while the main flow is inside a hook, which goes on in both. */
 static int handlers_fork(void)
 {
 	struct itimerval soon = {.it_value = {.tv_usec = 300}};
