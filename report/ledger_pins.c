@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger_pins.c: see ledger_pins.h. Runs of pages come in order of address, those of a region one after the
- * other. */
+ * other.
+ *
+ * The kernel shows neighbours as one region, so a region in which blocks lie is not all the allocator's: a large
+ * block is a mapping of its own, and beside it may lie what the program mapped. Known as a heap's alone are
+ *   the break's, and
+ *   an arena's: from an address aligned to 64 MiB on at which no mapping lies that we know of.
+ * Elsewhere it is between two blocks that are no mappings. */
 #include "report/ledger_pins.h"
 
 #include "report/ledger_look.h"
+#include "report/map_table.h"
 
 #include <stdlib.h>
 
@@ -11,8 +18,10 @@ enum {
 	LEAST_PINNED_BYTES = 1 << 20,
 	HEAPS_MAX = 4096, /* the first ones by address; a program has eight arenas a processor */
 	ARENA_BYTES = 64 << 20,
-	MAPPED_LEAST_BYTES =
-	    128 << 10, /* from here on a block may be a mapping of its own, which pins nothing */
+	ARENA_FULL_BYTES = 63 << 20, /* then the arena goes on in another heap */
+	HEAP_HEAD_BYTES = 64,	     /* of an arena's heap, and of its first block */
+	/* From here on a block may be a mapping of its own, which pins nothing: with its head 128 KiB. */
+	MAPPED_LEAST_BYTES = (128 << 10) - 24,
 	PAGE_BYTES = 4096,
 	HEAD_BYTES = 16,
 	FREE_HEAD_BYTES = 48, /* and its links; those of a large one are four */
@@ -22,7 +31,8 @@ struct heap {
 	uint64_t start, end; /* of what is resident */
 	uint64_t held_bytes; /* of recorded blocks */
 	struct rvp_block highest;
-	bool is_main; /* the break's: nothing lies in it but the allocator's */
+	bool is_main;  /* the break's */
+	bool is_arena; /* likewise, nothing lies in it but the allocator's */
 };
 
 struct heaps {
@@ -30,36 +40,72 @@ struct heaps {
 	size_t count;
 };
 
-static void add_heap(struct heaps *heaps, uint64_t start, uint64_t end, bool is_main)
+/* What a look is taken of. */
+struct place {
+	const struct rvp_look *look;
+	uint32_t process;
+	const struct rvp_ledger_ranges *ranges;
+	const struct rvp_state *state;
+};
+
+static void add_heap(struct heaps *heaps, struct heap heap)
 {
-	if (start < end && heaps->count < HEAPS_MAX)
-		heaps->heaps[heaps->count++] = (struct heap){.start = start, .end = end, .is_main = is_main};
+	if (heap.start < heap.end && heaps->count < HEAPS_MAX)
+		heaps->heaps[heaps->count++] = heap;
 }
 
-/* Arenas beside the main one lie in aligned windows; the kernel shows neighbours as one region. */
-static void add_region(struct heaps *heaps, const struct rvp_look_run *first, const struct rvp_look_run *last)
+/* By its address alone: a block of a mapping of its own lies behind its head, or where an alignment had it. */
+static bool may_be_mapping(const struct rvp_block *block)
+{
+	uint64_t offset = block->address % PAGE_BYTES;
+
+	return block->bytes >= MAPPED_LEAST_BYTES && !(offset & (offset - 1));
+}
+
+static bool is_named(const struct rvp_look *look, uint64_t address)
+{
+	for (size_t i = 0; i < look->named.count; i++)
+		if (look->named.ranges[i].start <= address && address < look->named.ranges[i].end)
+			return true;
+	return false;
+}
+
+static bool begins_an_arena(const struct place *place, uint64_t address)
+{
+	const struct rvp_block *block =
+	    rvp_live_index_find(&place->ranges->blocks, place->process, address + HEAP_HEAD_BYTES);
+
+	return address % ARENA_BYTES == 0 && !is_named(place->look, address) &&
+	       !rvp_live_index_find(&place->state->maps->index, place->process, address) &&
+	       (!block || (block->address >= address && !may_be_mapping(block)));
+}
+
+/* Arenas beside the main one lie in aligned windows. */
+static void add_region(struct heaps *heaps, const struct place *place, const struct rvp_look_run *first,
+		       const struct rvp_look_run *last)
 {
 	uint64_t start = first->address, end = last->address + last->bytes;
 
 	if (first->kind == RVP_RANGE_HEAP) {
-		add_heap(heaps, start, end, true);
+		add_heap(heaps, (struct heap){.start = start, .end = end, .is_main = true});
 		return;
 	}
 	for (uint64_t at = start, next; at < end && heaps->count < HEAPS_MAX; at = next) {
 		next = (at / ARENA_BYTES + 1) * ARENA_BYTES;
 		next = next < end ? next : end;
-		add_heap(heaps, at, next, false);
+		add_heap(heaps,
+			 (struct heap){.start = at, .end = next, .is_arena = begins_an_arena(place, at)});
 	}
 }
 
-static void find_heaps(struct heaps *heaps, const struct rvp_look *look, uint32_t process,
-		       const struct rvp_ledger_ranges *ranges)
+static void find_heaps(struct heaps *heaps, const struct place *place)
 {
+	const struct rvp_look *look = place->look;
 	size_t behind;
 
 	for (size_t i = 0; i < look->run_count; i = behind)
-		if (rvp_look_has_blocks(look, i, process, ranges, &behind))
-			add_region(heaps, &look->runs[i], &look->runs[behind - 1]);
+		if (rvp_look_has_blocks(look, i, place->process, place->ranges, &behind))
+			add_region(heaps, place, &look->runs[i], &look->runs[behind - 1]);
 }
 
 static struct heap *heap_of(struct heaps *heaps, uint64_t address)
@@ -77,9 +123,9 @@ static struct heap *heap_of(struct heaps *heaps, uint64_t address)
 	return low && address < heaps->heaps[low - 1].end ? &heaps->heaps[low - 1] : NULL;
 }
 
-static bool is_own_mapping(const struct rvp_block *block)
+static bool is_own_mapping(const struct heap *heap, const struct rvp_block *block)
 {
-	return block->bytes >= MAPPED_LEAST_BYTES && block->address % PAGE_BYTES == HEAD_BYTES;
+	return !heap->is_main && !heap->is_arena && may_be_mapping(block);
 }
 
 static void place_blocks(struct heaps *heaps, const struct rvp_block_table *table)
@@ -91,7 +137,7 @@ static void place_blocks(struct heaps *heaps, const struct rvp_block_table *tabl
 		if (!heap)
 			continue;
 		heap->held_bytes += block->bytes;
-		if (block->address >= heap->highest.address && !is_own_mapping(block))
+		if (block->address >= heap->highest.address && !is_own_mapping(heap, block))
 			heap->highest = *block;
 	}
 }
@@ -152,12 +198,13 @@ static size_t insert(struct rvp_pin *pins, size_t count, const struct rvp_pin *p
 size_t rvp_pins_find(struct rvp_pin *pins, const struct rvp_look *look, uint32_t process,
 		     const struct rvp_ledger_ranges *ranges, const struct rvp_state *state)
 {
+	struct place place = {look, process, ranges, state};
 	struct heaps *heaps = calloc(1, sizeof *heaps);
 	size_t count = 0;
 
 	if (!heaps)
 		return 0;
-	find_heaps(heaps, look, process, ranges);
+	find_heaps(heaps, &place);
 	place_blocks(heaps, &rvp_match_blocks(state->matcher)[process]);
 	for (size_t i = 0; i < heaps->count; i++) {
 		struct rvp_pin pin;
@@ -176,6 +223,7 @@ size_t rvp_pins_find(struct rvp_pin *pins, const struct rvp_look *look, uint32_t
 
 struct span {
 	uint64_t start, end;
+	bool is_mapping; /* of its own: in front of it and behind lies another, or nothing */
 };
 
 struct gaps {
@@ -198,10 +246,12 @@ static size_t list_spans(struct span *spans, struct heaps *heaps, const struct r
 
 	for (uint32_t i = 0; i < table->block_count; i++) {
 		const struct rvp_block *block = &table->blocks[i];
+		const struct heap *heap =
+		    block->flags & RVP_BLOCK_OCCUPIED ? heap_of(heaps, block->address) : NULL;
 
-		if (block->flags & RVP_BLOCK_OCCUPIED && heap_of(heaps, block->address))
-			spans[count++] =
-			    (struct span){block->address - HEAD_BYTES, block->address + block->bytes};
+		if (heap)
+			spans[count++] = (struct span){block->address - HEAD_BYTES, block->address + block->bytes,
+						       is_own_mapping(heap, block)};
 	}
 	qsort(spans, count, sizeof *spans, by_start);
 	return count;
@@ -232,10 +282,10 @@ static void take_gap(struct gaps *gaps, uint64_t start, uint64_t end)
 	}
 }
 
-/* In front of a mapping of its own lies another mapping. */
-static bool is_mapping_span(const struct span *span)
+/* Of an arena's top nothing is given back, of what is left behind where it went on in another heap it is. */
+static bool is_end_trimmed(const struct heap *heap)
 {
-	return span->end - span->start >= MAPPED_LEAST_BYTES + HEAD_BYTES && span->start % PAGE_BYTES == 0;
+	return heap->is_main || (heap->is_arena && heap->end - heap->start >= ARENA_FULL_BYTES);
 }
 
 static void take_gaps(struct gaps *gaps, const struct heaps *heaps, const struct span *spans, size_t count)
@@ -243,21 +293,22 @@ static void take_gaps(struct gaps *gaps, const struct heaps *heaps, const struct
 	size_t at = 0;
 
 	for (size_t i = 0; i < heaps->count; i++) {
-		uint64_t from = heaps->heaps[i].start, end = heaps->heaps[i].end;
-		bool is_gap = heaps->heaps[i].is_main;
+		const struct heap *heap = &heaps->heaps[i];
+		uint64_t from = heap->start;
+		/* In front of the first block may lie what began before us: it is at most so much. */
+		bool is_behind_heap = heap->is_main || heap->is_arena;
 
 		while (at < count && spans[at].start < from)
 			at++;
-		for (; at < count && spans[at].start < end; at++) {
-			/* In front of the first may lie what began before us: it is at most so much. */
-			if (is_gap || !is_mapping_span(&spans[at]))
+		for (; at < count && spans[at].start < heap->end; at++) {
+			if (is_behind_heap && !spans[at].is_mapping)
 				take_gap(gaps, from, spans[at].start);
 			if (spans[at].end > from)
 				from = spans[at].end;
-			is_gap = true;
+			is_behind_heap = !spans[at].is_mapping;
 		}
-		if (is_gap && from < end)
-			take_gap(gaps, from, end);
+		if (from < heap->end && is_end_trimmed(heap))
+			take_gap(gaps, from, heap->end);
 	}
 }
 
@@ -265,6 +316,7 @@ bool rvp_trimmable_bytes(uint64_t *bytes, const struct rvp_look *look, uint32_t 
 			 const struct rvp_ledger_ranges *ranges, const struct rvp_state *state)
 {
 	const struct rvp_block_table *table = &rvp_match_blocks(state->matcher)[process];
+	struct place place = {look, process, ranges, state};
 	struct heaps *heaps = calloc(1, sizeof *heaps);
 	struct span *spans = calloc(table->block_count + 1, sizeof *spans);
 	bool known = state->run->processes[process].mode == RVP_MODE_FULL &&
@@ -273,7 +325,7 @@ bool rvp_trimmable_bytes(uint64_t *bytes, const struct rvp_look *look, uint32_t 
 	struct gaps gaps = {.look = look};
 
 	if (known) {
-		find_heaps(heaps, look, process, ranges);
+		find_heaps(heaps, &place);
 		take_gaps(&gaps, heaps, spans, list_spans(spans, heaps, table));
 	}
 	free(heaps);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger_heap.c: fills several arenas with blocks of many sizes, writes all of them, gives three of four back, and
  * says what malloc_info then says: the sum of what its arenas hold free. Two large blocks are hardly touched.
- * ledger_heap trim: and what malloc_trim gives back. */
+ * ledger_heap trim: and what malloc_trim gives back. ledger_heap [trim] tops: the last quarter is given back whole,
+ * and is kept as the top of each arena. */
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@
 enum { THREADS = 3, BLOCKS = 16000, RESERVED = 32 << 20, TOUCHED = 2 << 20 };
 
 static pthread_barrier_t filled, said;
+static int holes_end = BLOCKS;
 
 static void fill(unsigned seed)
 {
@@ -26,7 +28,7 @@ static void fill(unsigned seed)
 		memset(blocks[i], 1, bytes);
 	}
 	for (int i = 0; i < BLOCKS; i++)
-		if (i % 4)
+		if (i % 4 || i >= holes_end)
 			free(blocks[i]);
 }
 
@@ -74,6 +76,10 @@ int main(int argc, char **argv)
 	char *reserved = mmap(NULL, RESERVED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *large = malloc(RESERVED);
 
+	if (argc > 1 && !strcmp(argv[argc - 1], "tops")) {
+		holes_end = BLOCKS / 4 * 3;
+		mallopt(M_TRIM_THRESHOLD, RESERVED);
+	}
 	memset(reserved, 1, TOUCHED);
 	memset(large, 1, TOUCHED);
 	pthread_barrier_init(&filled, NULL, THREADS + 1);

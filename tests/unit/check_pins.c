@@ -131,15 +131,85 @@ END_TEST
 /* A large block that is a mapping of its own is given back whenever it is freed. */
 START_TEST(a_mapping_of_its_own_pins_nothing)
 {
-	begin();
+	begin(); /* in a region that begins where no arena does */
 	alloc(2000, ARENA + 20 * MIB + 32, 1000);
 	alloc(3000, ARENA + 22 * MIB + 16, 200 * KIB);
+	alloc(3200, ARENA + 23 * MIB + 64, 200 * KIB); /* aligned to 64 */
 	alloc(3500, ARENA + 21 * MIB + 16, 100 * KIB); /* too small to be one */
-	look(RVP_RANGE_ANON, ARENA, 24 * MIB);
+	look(RVP_RANGE_ANON, ARENA + PAGE, 24 * MIB - PAGE);
 	read_ledger();
 	ck_assert_uint_eq(ledger.peak_pin_count, 1);
 	ck_assert_uint_eq(ledger.peak_pins[0].address, ARENA + 21 * MIB + 16);
-	ck_assert_uint_eq(ledger.peak_pins[0].below_bytes, 21 * MIB + 16 - 1000 - 200 * KIB);
+	ck_assert_uint_eq(ledger.peak_pins[0].below_bytes, 21 * MIB + 16 - PAGE - 1000 - 400 * KIB);
+	ck_assert_uint_eq(ledger.peak_trimmable_bytes, gap(ARENA + 20 * MIB + 1032, ARENA + 21 * MIB));
+	end();
+}
+END_TEST
+
+/* Beside a large block lies what the program mapped, and the kernel shows both as one region: wherever a
+ * boundary of 64 MiB falls into it, it is no heap. */
+START_TEST(what_lies_beside_a_mapping_is_not_trimmed)
+{
+	static const int block_mib[] = {1, 10, 40, 52, 56, 60, 63};
+	uint64_t top = gap(HEAP + 1016, HEAP + 16 * MIB);
+
+	for (size_t i = 0; i < sizeof block_mib / sizeof *block_mib; i++) {
+		uint64_t block = ARENA + (uint64_t)block_mib[i] * MIB + PAGE;
+
+		begin();
+		alloc(2000, HEAP + 16, 1000);
+		alloc(3000, block + 16, 8 * MIB - 16);
+		MAKE(thread, MAP, 0, .stamp = 3100, .address = block + 8 * MIB, .bytes = 60 * MIB, .stack = 1);
+		begin_look(look_stamp, 84 * MIB);
+		resident(look_stamp, RVP_RANGE_HEAP, HEAP, HEAP, 16 * MIB);
+		resident(look_stamp, RVP_RANGE_ANON, block, block, 68 * MIB);
+		end_look(look_stamp);
+		read_ledger();
+		ck_assert_msg(ledger.peak_trimmable_bytes == top, "%d MiB: %ju and not %ju", block_mib[i],
+			      (uintmax_t)ledger.peak_trimmable_bytes, (uintmax_t)top);
+		end();
+	}
+}
+END_TEST
+
+/* Nor is a mapping that begins at such a boundary a heap, its head in front of the block. */
+START_TEST(a_mapping_at_a_boundary_is_no_arena)
+{
+	static const int offsets[] = {16, 64};
+
+	for (size_t i = 0; i < 2; i++) {
+		begin();
+		alloc(2000, HEAP + 16, 1000);
+		alloc(3000, ARENA + offsets[i], 200 * KIB);
+		alloc(3100, ARENA + 4 * MIB + 16, 300);
+		begin_look(look_stamp, 24 * MIB);
+		resident(look_stamp, RVP_RANGE_HEAP, HEAP, HEAP, 16 * MIB);
+		resident(look_stamp, RVP_RANGE_ANON, ARENA, ARENA, 8 * MIB);
+		end_look(look_stamp);
+		read_ledger();
+		ck_assert_uint_eq(ledger.peak_trimmable_bytes, gap(HEAP + 1016, HEAP + 16 * MIB));
+		end();
+	}
+}
+END_TEST
+
+/* malloc_trim gives back the break's top and no arena's; where an arena went on in a new heap, the rest of the
+ * old one is a free chunk like others. */
+START_TEST(the_top_of_an_arena_stays)
+{
+	begin();
+	alloc(2000, ARENA + 20 * MIB + 32, 1000);
+	look(RVP_RANGE_ANON, ARENA, 40 * MIB);
+	read_ledger();
+	ck_assert_uint_eq(ledger.peak_trimmable_bytes, gap(ARENA, ARENA + 20 * MIB + 16));
+	end();
+	begin();
+	alloc(2000, ARENA + 20 * MIB + 32, 1000);
+	look(RVP_RANGE_ANON, ARENA, 64 * MIB - 3 * PAGE);
+	read_ledger();
+	ck_assert_uint_eq(ledger.peak_trimmable_bytes,
+			  gap(ARENA, ARENA + 20 * MIB + 16) +
+			      gap(ARENA + 20 * MIB + 1032, ARENA + 64 * MIB - 3 * PAGE));
 	end();
 }
 END_TEST
@@ -179,8 +249,7 @@ START_TEST(the_front_of_a_heap_is_trimmed_too)
 	alloc(2000, ARENA + 20 * MIB + 32, 1000);
 	look(RVP_RANGE_ANON, ARENA, 24 * MIB);
 	read_ledger();
-	ck_assert_uint_eq(ledger.peak_trimmable_bytes,
-			  gap(ARENA, ARENA + 20 * MIB + 16) + gap(ARENA + 20 * MIB + 1032, ARENA + 24 * MIB));
+	ck_assert_uint_eq(ledger.peak_trimmable_bytes, gap(ARENA, ARENA + 20 * MIB + 16));
 	end();
 }
 END_TEST
@@ -287,6 +356,9 @@ int main(void)
 	tcase_add_test(all, the_front_of_a_heap_is_trimmed_too);
 	tcase_add_test(all, a_look_that_its_process_did_not_survive_knows_no_trim);
 	tcase_add_test(all, a_mapping_of_its_own_pins_nothing);
+	tcase_add_test(all, what_lies_beside_a_mapping_is_not_trimmed);
+	tcase_add_test(all, a_mapping_at_a_boundary_is_no_arena);
+	tcase_add_test(all, the_top_of_an_arena_stays);
 	tcase_add_test(all, each_arena_has_its_pin);
 	tcase_add_test(all, little_is_no_pin);
 	tcase_add_test(all, a_trim_is_known_where_every_block_is);
