@@ -3,7 +3,9 @@
 #include "report/ledger_look.h"
 
 #include "report/map_table.h"
+#include "report/other_allocator.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +41,15 @@ static bool note_end_of_code(struct rvp_look *look, const struct rvp_record_REGI
 	       rvp_named_range_add(&look->behind_code, (struct rvp_named_range){end, end, RVP_PART_CODE});
 }
 
+static void note_allocator(struct rvp_ledger_sums *sums, const struct rvp_text *path)
+{
+	size_t length;
+	const char *name = rvp_other_allocator(path->bytes, path->length, &length);
+
+	if (name)
+		snprintf(sums->other_allocator, sizeof sums->other_allocator, "%.*s", (int)length, name);
+}
+
 /* Anonymous regions are told by their runs. */
 static bool take_region(struct rvp_look *look, const struct rvp_record_REGION *region)
 {
@@ -47,6 +58,7 @@ static bool take_region(struct rvp_look *look, const struct rvp_record_REGION *r
 
 	sums->swap_bytes += region->swap_bytes;
 	sums->pss_bytes += region->pss_bytes;
+	note_allocator(sums, &region->name);
 	if (is_ours(&region->name))
 		add(sums, RVP_PART_OWN, amount.bytes, amount.resident_bytes);
 	else if (region->category == RVP_CATEGORY_CODE)

@@ -199,10 +199,10 @@ size_t rvp_pins_find(struct rvp_pin *pins, const struct rvp_look *look, uint32_t
 		     const struct rvp_ledger_ranges *ranges, const struct rvp_state *state)
 {
 	struct place place = {look, process, ranges, state};
-	struct heaps *heaps = calloc(1, sizeof *heaps);
+	struct heaps *heaps;
 	size_t count = 0;
 
-	if (!heaps)
+	if (look->sums->other_allocator[0] || !(heaps = calloc(1, sizeof *heaps)))
 		return 0;
 	find_heaps(heaps, &place);
 	place_blocks(heaps, &rvp_match_blocks(state->matcher)[process]);
@@ -320,7 +320,8 @@ bool rvp_trimmable_bytes(uint64_t *bytes, const struct rvp_look *look, uint32_t 
 	struct heaps *heaps = calloc(1, sizeof *heaps);
 	struct span *spans = calloc(table->block_count + 1, sizeof *spans);
 	bool known = state->run->processes[process].mode == RVP_MODE_FULL &&
-		     !state->run->processes[process].is_fork && heaps && spans &&
+		     !state->run->processes[process].is_fork &&
+		     !look->sums->other_allocator[0] && heaps && spans &&
 		     table->blocks; /* none: it has ended, or recorded none */
 	struct gaps gaps = {.look = look};
 

@@ -6,6 +6,8 @@
  * A heap is a region of the map in which the allocator gave out blocks. Of each: its highest live block that
  * was recorded, and what is resident below it and belongs to no recorded block. In sampled mode small blocks
  * are not recorded: they are in what is free here, and the one that pins may be one of them, above.
+ *
+ * All of it is glibc's way: of a process that has another allocator nothing is said.
  */
 #ifndef RVP_REPORT_LEDGER_PINS_H
 #define RVP_REPORT_LEDGER_PINS_H
@@ -44,9 +46,9 @@ static inline struct rvp_site rvp_pin_site(const struct rvp_pin *pin)
 				 .last_ns = pin->birth_ns};
 }
 
-/* Whole resident pages in which no block lives: the most that glibc's malloc_trim(0) gives back (what its
- * threads' caches keep does not join its neighbours). Only where every block is
- * recorded; false: not known. */
+/* Whole resident pages of heaps in which no block lives: the most that glibc's malloc_trim(0) gives back (what its
+ * threads' caches keep does not join its neighbours; the tops of arenas beside the main one stay). Only where every
+ * block is recorded; false: not known. */
 bool rvp_trimmable_bytes(uint64_t *bytes, const struct rvp_look *look, uint32_t process,
 			 const struct rvp_ledger_ranges *ranges, const struct rvp_state *state);
 

@@ -90,6 +90,8 @@ void rvp_ledger_add_sums(struct rvp_ledger_sums *to, const struct rvp_ledger_sum
 	for (uint32_t i = 0; i < from->file_count; i++)
 		rvp_ledger_add_file(to, from->files[i].name, strlen(from->files[i].name),
 				    from->files[i].amount, 0);
+	if (from->other_allocator[0])
+		memcpy(to->other_allocator, from->other_allocator, sizeof to->other_allocator);
 	to->more_files += from->more_files;
 	to->allocator_bytes += from->allocator_bytes;
 	to->live_usable_bytes += from->live_usable_bytes;

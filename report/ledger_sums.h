@@ -40,6 +40,7 @@ struct rvp_ledger_file {
 };
 
 struct rvp_ledger_sums {
+	char other_allocator[40]; /* the file of a malloc that is not glibc's; empty: none is known */
 	uint64_t rss_bytes, swap_bytes, pss_bytes;
 	struct rvp_ledger_amount by_purpose[RVP_PURPOSES_MAX]; /* requested; resident */
 	struct rvp_ledger_amount parts[RVP_PART_COUNT];        /* mapped or held; resident */

@@ -255,6 +255,20 @@ static void print_pins(const struct rvp_view *view, const struct rvp_pin *pins, 
 	}
 }
 
+/* What gives it back again; said of glibc's alone. */
+static void print_trim(const struct rvp_view *view, const char *other, const uint64_t *trimmable_bytes)
+{
+	char bytes[RVP_NUMBER_TEXT_BYTES];
+
+	if (trimmable_bytes)
+		fprintf(view->out, "  of glibc's, malloc_trim(0) gives back at most %s: what fills whole pages\n",
+			rvp_text_bytes(*trimmable_bytes, bytes));
+	else if (other[0])
+		fprintf(view->out, "  %s allocates here: its own statistics say what of that it may give back\n", other);
+	else
+		fputs("  of glibc's, malloc_trim(0) gives back what fills whole pages\n", view->out);
+}
+
 static void print_kept(const struct rvp_view *view, const char *at, const struct rvp_ledger_entry *entry,
 		       const struct rvp_pin *pins, size_t pin_count, const uint64_t *trimmable_bytes)
 {
@@ -266,11 +280,7 @@ static void print_kept(const struct rvp_view *view, const char *at, const struct
 	bytes = entry->sums->parts[RVP_PART_FREE].resident_bytes;
 	fprintf(view->out, "  %s the allocator kept %s (%s of RSS) that was given back to it: derived;\n", at,
 		rvp_text_bytes(bytes, kept), rvp_text_share(bytes, entry->rss_bytes, share));
-	if (trimmable_bytes)
-		fprintf(view->out, "  of glibc's, malloc_trim(0) gives back at most %s: what fills whole pages\n",
-			rvp_text_bytes(*trimmable_bytes, kept));
-	else
-		fputs("  of glibc's, malloc_trim(0) gives back what fills whole pages\n", view->out);
+	print_trim(view, entry->sums->other_allocator, trimmable_bytes);
 	print_pins(view, pins, pin_count);
 }
 

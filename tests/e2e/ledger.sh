@@ -72,6 +72,18 @@ done
 under full tops.full ./heap tops >tops.full.out 2>tops.err || fail "heap tops: status $?"
 trim_agrees tops.full tops.out
 holds heap.sampled '[.host.ledger[] | has("trimmable_bytes")] | any | not'
+# Of another allocator's nothing of the kind is said.
+for library in libjemalloc.so.2 libmimalloc.so.2.0 libtcmalloc_minimal.so.4; do
+	file=$(first_file /usr/lib/x86_64-linux-gnu/$library)
+	[ -n "$file" ] || continue
+	PRELOAD_AFTER=$file
+	under full "other.$library" ./heap >other.out 2>other.err || fail "$library: status $?"
+	PRELOAD_AFTER=''
+	holds "other.$library" '[.host.ledger[] | has("trimmable_bytes") or has("pins")] | any | not'
+	"$E2E_TOOL" report --ledger "other.$library" >other.text || fail "$library: report --ledger"
+	grep -q "$(basename "$(readlink -f "$file")") allocates here" other.text || fail "$library: nothing is said of it"
+	! grep -q malloc_trim other.text || fail "$library: it has no malloc_trim"
+done
 gcc -O1 -g "$here/ledger_pin.c" -o pin || fail "gcc"
 ./pin >pin.out || fail "pin: status $?"
 pinned=$(said pin.out pinned_bytes)

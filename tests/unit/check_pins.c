@@ -6,6 +6,7 @@
 #include "tests/unit/run_suite.h"
 
 #include <check.h>
+#include <string.h>
 
 /* ARENA is aligned to 64 MiB, as glibc's heaps beside the main one are. */
 enum { PAGE = 4096, KIB = 1024, MIB = 1048576, MS = 1000000, HEAP = 0x10000000, ARENA = 0x20000000 };
@@ -308,6 +309,39 @@ START_TEST(a_trim_is_known_where_every_block_is)
 }
 END_TEST
 
+/* What glibc keeps back is nothing to another's blocks; a library with such a word in it is none. */
+START_TEST(another_allocator_has_no_pins_and_no_trim)
+{
+	static const struct {
+		const char *path, *name;
+	} cases[] = {{"/opt/lib/libjemalloc.so.2", "libjemalloc.so.2"},
+		     {"libmimalloc.so", "libmimalloc.so"},
+		     {"/libtbbmalloc_proxy.so.2", "libtbbmalloc_proxy.so.2"},
+		     {"/usr/lib/libtbbmalloc.so.2", ""},
+		     {"/libjemalloc.so.d/libc.so.6", ""},
+		     {"/usr/lib/libjem", ""}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		bool is_glibc = !cases[i].name[0];
+
+		begin();
+		alloc(2000, HEAP + 16, 1000);
+		alloc(3000, HEAP + 24 * MIB, 1000);
+		begin_look(look_stamp, 32 * MIB);
+		MAKE(thread, REGION, 64, .stamp = look_stamp, .pid = 100, .category = RVP_CATEGORY_CODE,
+		     .start = HEAP / 2, .mapped_bytes = PAGE, .rss_bytes = PAGE,
+		     .name = {cases[i].path, strlen(cases[i].path)});
+		resident(look_stamp, RVP_RANGE_HEAP, HEAP, HEAP, 32 * MIB);
+		end_look(look_stamp);
+		read_ledger();
+		ck_assert_str_eq(ledger.peak.sums->other_allocator, cases[i].name);
+		ck_assert_uint_eq(ledger.peak_pin_count, is_glibc);
+		ck_assert(ledger.peak_has_trimmable == is_glibc);
+		end();
+	}
+}
+END_TEST
+
 /* The peak's are of the peak, whatever is looked at later. */
 START_TEST(the_peak_keeps_its_pins)
 {
@@ -362,6 +396,7 @@ int main(void)
 	tcase_add_test(all, each_arena_has_its_pin);
 	tcase_add_test(all, little_is_no_pin);
 	tcase_add_test(all, a_trim_is_known_where_every_block_is);
+	tcase_add_test(all, another_allocator_has_no_pins_and_no_trim);
 	tcase_add_test(all, the_peak_keeps_its_pins);
 	tcase_add_test(all, hostile_blocks_are_left_out);
 	suite_add_tcase(suite, all);
