@@ -5,10 +5,12 @@
 #include "preload/elf_image.h"
 #include "preload/emit.h"
 #include "preload/enter.h"
+#include "preload/events.h"
 #include "preload/imports.h"
 #include "preload/own.h"
 #include "preload/process.h"
 #include "preload/recorder.h"
+#include "preload/walk.h"
 
 #include <link.h>
 #include <stdatomic.h>
@@ -18,7 +20,7 @@
 struct device {
 	int8_t type, index;
 };
-enum { DEVICE_TYPES_MAX = 64 };
+enum { CUDA = 1, DEVICE_TYPES_MAX = 64 };
 
 typedef void report_totals(void *block, int64_t bytes, int64_t allocated, int64_t reserved,
 			   struct device device);
@@ -68,13 +70,30 @@ static void go_deaf(struct rvp_thread *thread)
 		say(thread, RVP_ADAPTER_FAILED, "what was told made no sense: off");
 }
 
+/* With the call path: nobody else asks for a device's memory at the time when a tensor is wanted. */
+static void record_on_device(struct rvp_thread *thread, void *block, int64_t bytes, int64_t allocated,
+			     int64_t reserved, struct device device, struct rvp_caller caller)
+{
+	uint64_t stamp = rvp_event_stamp(thread);
+	struct rvp_path path = {0};
+
+	if (bytes > 0)
+		path = rvp_event_path(thread, caller);
+	RVP_EMIT(thread, DEVICE_TENSOR, 0, .stamp = stamp, .address = (uint64_t)block, .is_free = bytes < 0,
+		 .bytes = (uint64_t)(bytes < 0 ? -bytes : bytes), .allocated_bytes = (uint64_t)allocated,
+		 .reserved_bytes = (uint64_t)reserved, .device = (uint64_t)(device.index < 0 ? 0 : device.index),
+		 .stack = path.stack, .python = path.python);
+}
+
 static void record(struct rvp_thread *thread, void *block, int64_t bytes, int64_t allocated, int64_t reserved,
-		   struct device device)
+		   struct device device, struct rvp_caller caller)
 {
 	if (!can_be(block, bytes, allocated, reserved, device))
 		go_deaf(thread);
 	else if (atomic_load_explicit(&rvp_process.tree->folded, memory_order_relaxed))
 		rvp_lose(RVP_LOSS_LOG_BOUND, 1);
+	else if (device.type == CUDA)
+		record_on_device(thread, block, bytes, allocated, reserved, device, caller);
 	else
 		RVP_EMIT(thread, TENSOR, 0, .stamp = rvp_event_stamp(thread), .address = (uint64_t)block,
 			 .is_free = bytes < 0, .bytes = (uint64_t)(bytes < 0 ? -bytes : bytes),
@@ -83,7 +102,8 @@ static void record(struct rvp_thread *thread, void *block, int64_t bytes, int64_
 			 .device = (uint64_t)(device.index < 0 ? 0 : device.index));
 }
 
-static void hear(void *block, int64_t bytes, int64_t allocated, int64_t reserved, struct device device)
+static void hear(void *block, int64_t bytes, int64_t allocated, int64_t reserved, struct device device,
+		 struct rvp_caller caller)
 {
 	struct rvp_thread *thread;
 
@@ -92,14 +112,14 @@ static void hear(void *block, int64_t bytes, int64_t allocated, int64_t reserved
 	thread = rvp_enter();
 	if (!thread)
 		return;
-	record(thread, block, bytes, allocated, reserved, device);
+	record(thread, block, bytes, allocated, reserved, device, caller);
 	rvp_leave(thread);
 }
 
 static void front_totals(void *block, int64_t bytes, int64_t allocated, int64_t reserved,
 			 struct device device)
 {
-	hear(block, bytes, allocated, reserved, device);
+	hear(block, bytes, allocated, reserved, device, RVP_CALLER());
 	((report_totals *)real)(block, bytes, allocated, reserved, device);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tensor.h: PyTorch tells its profiler of every block that its CUDA allocator gives out or takes back, and of
  * each CPU tensor while a profiler runs (c10::reportMemoryUsageToProfiler). We hear it too, as TENSOR
- * records.
+ * records, and of CUDA as DEVICE_TENSOR ones with the call path of who asked.
  *
  * The import slots of PyTorch's own libraries are pointed to fronts of ours, which hand on to the real one.
  * Whether a profiler runs (memoryProfilingEnabled) is never changed: that would cost the program a lock, a

@@ -1,5 +1,5 @@
-# tensor.sh: PyTorch's tensor events, with a libc10 of our own: what its CUDA allocator would tell becomes TENSOR
-# records, the real function still gets each word, and one whose parameters are not known is left alone.
+# tensor.sh: PyTorch's tensor events, with a libc10 of our own: what its CUDA allocator would tell becomes
+# DEVICE_TENSOR records, the real function still gets each word, and one whose parameters are not known is left alone.
 . "$(dirname "$0")/same.sh"
 need cc
 
@@ -62,18 +62,18 @@ build() { # FLAGS
 }
 events() { # FOLDER
 	"$E2E_TOOL" dump "$1" >"$1.dump" 2>&1 || fail "$1: dump"
-	grep -o ' tensor stamp=.*' "$1.dump" | sed 's/stamp=[0-9]* //'
+	grep -o ' device_tensor stamp=.*' "$1.dump" | sed 's/stamp=[0-9]* //; s/ stack=[1-9][0-9]*/ stack=N/; s/ python=0//'
 }
 
 build ""
 same known ./program
 cat >want <<'END'
- tensor address=0x7f0012340000 is_free=0 bytes=3000000 allocated_bytes=4000000 reserved_bytes=6000000 device_type=1 device=2
- tensor address=0x7f0012340000 is_free=1 bytes=3000000 allocated_bytes=1000000 reserved_bytes=6000000 device_type=1 device=2
- tensor address=0x7f0012341000 is_free=0 bytes=3000001 allocated_bytes=4000000 reserved_bytes=6000000 device_type=1 device=2
- tensor address=0x7f0012341000 is_free=1 bytes=3000001 allocated_bytes=1000000 reserved_bytes=6000000 device_type=1 device=2
- tensor address=0x7f0012342000 is_free=0 bytes=3000002 allocated_bytes=4000000 reserved_bytes=6000000 device_type=1 device=2
- tensor address=0x7f0012342000 is_free=1 bytes=3000002 allocated_bytes=1000000 reserved_bytes=6000000 device_type=1 device=2
+ device_tensor address=0x7f0012340000 is_free=0 bytes=3000000 allocated_bytes=4000000 reserved_bytes=6000000 device=2 stack=N
+ device_tensor address=0x7f0012340000 is_free=1 bytes=3000000 allocated_bytes=1000000 reserved_bytes=6000000 device=2 stack=0
+ device_tensor address=0x7f0012341000 is_free=0 bytes=3000001 allocated_bytes=4000000 reserved_bytes=6000000 device=2 stack=N
+ device_tensor address=0x7f0012341000 is_free=1 bytes=3000001 allocated_bytes=1000000 reserved_bytes=6000000 device=2 stack=0
+ device_tensor address=0x7f0012342000 is_free=0 bytes=3000002 allocated_bytes=4000000 reserved_bytes=6000000 device=2 stack=N
+ device_tensor address=0x7f0012342000 is_free=1 bytes=3000002 allocated_bytes=1000000 reserved_bytes=6000000 device=2 stack=0
 END
 for mode in $modes; do
 	events "known.$mode" >got

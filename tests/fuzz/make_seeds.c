@@ -88,7 +88,7 @@ static uint8_t *put_events(uint8_t *at)
  */
 static uint8_t *put_step(uint8_t *at, struct rvp_delta *delta, uint64_t step, uint64_t *clock)
 {
-	const uint64_t heap = 0x7f0000000000, cache = heap + step * 0x10000, scratch = heap + 0x900000;
+	const uint64_t heap = 0x7f0000000000, cache = heap + step * 0x10000, scratch = heap + 0x900000, device = heap + 0xa0000000;
 	uint64_t stamp = *clock;
 
 	PUT(STEP, .kind = RVP_STEP_BEGIN, .phase = RVP_STEP_PHASE_DECODE, .seq_len = step,
@@ -104,6 +104,10 @@ static uint8_t *put_step(uint8_t *at, struct rvp_delta *delta, uint64_t step, ui
 	PUT(SCOPE, .kind = RVP_SCOPE_END);
 	PUT(FREE, .address = scratch);
 	PUT(TENSOR, .address = scratch, .is_free = 1);
+	PUT(DEVICE_ALLOC, .address = device, .bytes = 1 << 21, .stack = 2);
+	PUT(DEVICE_TENSOR, .address = device + 4096, .bytes = 8192, .stack = 3);
+	PUT(DEVICE_TENSOR, .address = device + 4096, .is_free = 1, .bytes = 8192);
+	PUT(DEVICE_FREE, .address = device);
 	PUT(FREE, .address = scratch + 0x10000);
 	PUT(STEP, .kind = RVP_STEP_END);
 	*clock = stamp;
