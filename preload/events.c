@@ -5,7 +5,7 @@
  * what a flush records by itself is stamped then, and an event must not stand behind a stamp that is later
  * than its own.
  *
- * In full mode most events have no stamp. Those of blocks of LARGE_BYTES and more have one always, so that
+ * In full mode most events have no stamp. Those of blocks of RVP_EVENT_LARGE_BYTES and more have one always, so that
  * their times are their own; in sampled mode all have, since each stands for many that are not recorded.
  */
 #include "preload/events.h"
@@ -13,25 +13,20 @@
 #include "preload/blocks.h"
 #include "preload/count.h"
 #include "preload/emit.h"
+#include "preload/events_plain.h"
 #include "preload/folder.h"
 #include "preload/folds.h"
-#include "preload/order.h"
 #include "preload/own.h"
 #include "preload/stack_room.h"
 #include "preload/walk.h"
-#include "record/event_encode.h"
 
-enum {
-	LARGE_BYTES = 4096,
-	OTHER_ROOM_BYTES = 512,
-	LENGTH_MAX_BYTES = RVP_SLOT_BYTES - RVP_SLOT_PAYLOAD_AT - RVP_COMPACT_ROOM_BYTES
-};
+enum { OTHER_ROOM_BYTES = 512 };
 
-static bool has_lzcnt;
+bool rvp_events_have_lzcnt;
 
 void rvp_events_start(void)
 {
-	has_lzcnt = rvp_machine_has_lzcnt();
+	rvp_events_have_lzcnt = rvp_machine_has_lzcnt();
 }
 
 static bool has_deferred(const struct rvp_thread *thread)
@@ -110,29 +105,6 @@ static bool has_slot(struct rvp_thread *thread)
 	return false;
 }
 
-/* The short way of full mode: no stamp is due, and there is room. A stamp is due for each event where a log
- * has met its bound, and in sampled mode, so these need not be asked for here. */
-static inline __attribute__((always_inline)) bool is_plain(const struct rvp_thread *thread, uint64_t address,
-							   uint64_t bytes)
-{
-	const struct rvp_slot *slot = thread->slot;
-
-	return __builtin_expect(slot && bytes < LARGE_BYTES, 1) &&
-	       rvp_order_is_known(&thread->order, address, slot->record_count) &&
-	       __builtin_expect(
-		   (uint32_t)atomic_load_explicit(&slot->word, memory_order_relaxed) <= LENGTH_MAX_BYTES, 1);
-}
-
-/* Appends a compact event to the slot, which has room: `put`, of `at`, returns its end. */
-#define APPEND(slot, put)                                                                   \
-	do {                                                                                \
-		uint64_t word_ = atomic_load_explicit(&(slot)->word, memory_order_relaxed); \
-		uint8_t *at = rvp_slot_payload(slot) + (uint32_t)word_;                     \
-		uint64_t bytes_ = (uint64_t)((put)-at);                                     \
-		(slot)->record_count++;                                                     \
-		atomic_store_explicit(&(slot)->word, word_ + bytes_, memory_order_release); \
-	} while (0)
-
 static void put_alloc_with_stamp(struct rvp_thread *thread, struct rvp_record_ALLOC record,
 				 enum rvp_kind kind)
 {
@@ -150,7 +122,7 @@ static void put_alloc_with_stamp(struct rvp_thread *thread, struct rvp_record_AL
 	else
 		at = rvp_put_event_alloc(at, delta, &record.stamp, record.address, record.bytes,
 					 (uint32_t)record.stack, (uint32_t)record.python,
-					 (unsigned)record.family, has_lzcnt);
+					 (unsigned)record.family, rvp_events_have_lzcnt);
 	rvp_slot_commit(thread->slot, at);
 }
 
@@ -172,25 +144,24 @@ static __attribute__((noinline)) void alloc_otherwise(struct rvp_thread *thread,
 	}
 }
 
+void rvp_event_alloc_of_path(struct rvp_thread *thread, enum rvp_kind kind, void *block, uint64_t bytes,
+			     enum rvp_family family, struct rvp_path path)
+{
+	if (bytes >= RVP_EVENT_LARGE_BYTES || !rvp_event_is_plain(thread, (uint64_t)block))
+		alloc_otherwise(thread, kind, block, bytes, family, path);
+	else
+		RVP_EVENT_APPEND(thread->slot,
+				 rvp_put_event_alloc(at, &thread->delta, NULL, (uint64_t)block, bytes, path.stack,
+						     path.python, family, rvp_events_have_lzcnt) -
+				     at);
+}
+
 void rvp_event_alloc(struct rvp_thread *thread, enum rvp_kind kind, void *block, uint64_t bytes,
 		     enum rvp_family family, struct rvp_caller caller)
 {
-	struct rvp_path path;
-	struct rvp_slot *slot;
-
 	/* Before the walk, which defines what it finds in the slot. */
-	if (!has_slot(thread))
-		return;
-	path = rvp_event_path(thread, caller);
-	slot = thread->slot;
-	if (!is_plain(thread, (uint64_t)block, bytes))
-		alloc_otherwise(thread, kind, block, bytes, family, path);
-	else if (has_lzcnt)
-		APPEND(slot, rvp_put_event_alloc(at, &thread->delta, NULL, (uint64_t)block, bytes, path.stack,
-						 path.python, family, true));
-	else
-		APPEND(slot, rvp_put_event_alloc(at, &thread->delta, NULL, (uint64_t)block, bytes, path.stack,
-						 path.python, family, false));
+	if (has_slot(thread))
+		rvp_event_alloc_of_path(thread, kind, block, bytes, family, rvp_event_path(thread, caller));
 }
 
 static bool put_free_with_stamp(struct rvp_thread *thread, struct rvp_record_FREE record)
@@ -202,7 +173,7 @@ static bool put_free_with_stamp(struct rvp_thread *thread, struct rvp_record_FRE
 		return false;
 	if (rvp_event_stamp_fits(record.stamp, delta))
 		at = rvp_put_event_free(at, delta, &record.stamp, record.address, (unsigned)record.family,
-					has_lzcnt);
+					rvp_events_have_lzcnt);
 	else
 		at = rvp_put_FREE(at, delta, &record);
 	rvp_slot_commit(thread->slot, at);
@@ -221,14 +192,11 @@ static __attribute__((noinline)) bool free_otherwise(struct rvp_thread *thread, 
 
 bool rvp_event_free(struct rvp_thread *thread, void *block, uint64_t usable, enum rvp_family family)
 {
-	struct rvp_slot *slot = thread->slot;
-
-	if (!is_plain(thread, (uint64_t)block, usable))
+	if (!thread->slot || usable >= RVP_EVENT_LARGE_BYTES || !rvp_event_is_plain(thread, (uint64_t)block))
 		return free_otherwise(thread, block, family);
-	if (has_lzcnt)
-		APPEND(slot, rvp_put_event_free(at, &thread->delta, NULL, (uint64_t)block, family, true));
-	else
-		APPEND(slot, rvp_put_event_free(at, &thread->delta, NULL, (uint64_t)block, family, false));
+	RVP_EVENT_APPEND(thread->slot, rvp_put_event_free(at, &thread->delta, NULL, (uint64_t)block, family,
+							  rvp_events_have_lzcnt) -
+					   at);
 	return true;
 }
 

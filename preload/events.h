@@ -33,4 +33,8 @@ uint64_t rvp_event_stamp(struct rvp_thread *thread);
 struct rvp_path;
 struct rvp_path rvp_event_path(struct rvp_thread *thread, struct rvp_caller caller);
 
+/* The same as rvp_event_alloc of a path that is known, for a thread that has a slot. */
+void rvp_event_alloc_of_path(struct rvp_thread *thread, enum rvp_kind kind, void *block, uint64_t bytes,
+			     enum rvp_family family, struct rvp_path path);
+
 #endif

@@ -1,21 +1,202 @@
 /* SPDX-License-Identifier: MIT */
-/* full.c: when a thread's short way of full mode opens. See full.h. */
+/* full.c: see full.h. The three hooks' short ways, each one function from its begin to its end: what they call beside
+ * the real functions is rare. */
 #include "preload/full.h"
+
+#include "preload/enter.h"
+#include "preload/events.h"
+#include "preload/events_plain.h"
+#include "preload/pause.h"
+#include "preload/quick.h"
+#include "preload/walker.h"
 
 #include <errno.h>
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define RARE          __attribute__((noinline, cold))
+
+/* Bits of the word in front of a block that goes the long way: mapped by itself, or not small. */
+static const uint64_t long_way_bits = RVP_WORD_MAPPED | ~(uint64_t)(RVP_FULL_BELOW_BYTES - 1);
+
 static bool is_possible(void)
 {
-	return rvp_is_full_mode() && !rvp_process.options.writes && rvp_real.is_libcs &&
-	       !rvp_real.is_shadowed && rvp_local.counters;
+	return rvp_is_full_mode() && !rvp_process.options.writes && rvp_real.is_libcs && !rvp_real.is_shadowed &&
+	       rvp_local.counters && rvp_events_have_lzcnt;
 }
 
 void rvp_full_learn(struct rvp_thread *thread, const void *block, uint64_t usable)
 {
 	if (__builtin_expect(rvp_local.full != NULL, 1) || !is_possible())
 		return;
-	if (rvp_word_is_confirmed(thread, block, usable)) {
-		thread->errno_place = &errno;
+	if (rvp_word_is_confirmed(thread, block, usable) && thread->slot && rvp_walker_meet(thread)) {
+		thread->short_given = 0;
 		rvp_local.full = thread;
 	}
+}
+
+void rvp_full_leave_parent(void)
+{
+	rvp_local.full_left = 0;
+	rvp_local.full = NULL;
+}
+
+/* NULL: go the long way. */
+static ALWAYS_INLINE struct rvp_thread *enter(void)
+{
+	if (__builtin_expect(rvp_local.phase != RVP_OUTSIDE || !rvp_quick_is_alive() || rvp_pause_matters() ||
+				 !rvp_machine_take(&rvp_local.full_left, 1),
+			     0))
+		return NULL;
+	if (!rvp_local.full || !rvp_local.full->slot || !rvp_local.counters) /* (W1) */
+		__builtin_unreachable();
+	return rvp_local.full;
+}
+
+static RARE void drain(struct rvp_thread *thread)
+{
+	int error = errno;
+
+	rvp_local.phase = RVP_OURS;
+	rvp_drain_deferred(thread);
+	errno = error;
+}
+
+static ALWAYS_INLINE void leave(struct rvp_thread *thread)
+{
+	if (__builtin_expect(atomic_load_explicit(&thread->slot->deferred_count, memory_order_relaxed) != 0, 0))
+		drain(thread);
+	rvp_local.phase = RVP_OUTSIDE;
+}
+
+static RARE uint64_t usable_of_mapped(void *block)
+{
+	return rvp_real.malloc_usable_size(block);
+}
+
+static ALWAYS_INLINE uint64_t usable_of(void *block)
+{
+	uint64_t word = rvp_word_of(block);
+
+	return __builtin_expect(word & RVP_WORD_MAPPED, 0) ? usable_of_mapped(block) : rvp_word_usable(word);
+}
+
+static __attribute__((noinline)) struct rvp_path path_otherwise(struct rvp_thread *thread, struct rvp_caller caller,
+								enum rvp_walk_known known)
+{
+	int error = errno;
+	struct rvp_path path;
+
+	if (known == RVP_WALK_NEW) {
+		rvp_machine_add(&rvp_local.counters->walk_count, 1);
+		path = rvp_walk_new(thread, caller);
+	} else {
+		path = rvp_event_path(thread, caller);
+	}
+	errno = error;
+	return path;
+}
+
+static __attribute__((noinline)) void alloc_of_path(struct rvp_thread *thread, void *block, uint64_t bytes,
+						    enum rvp_family family, struct rvp_path path)
+{
+	int error = errno;
+
+	rvp_event_alloc_of_path(thread, RVP_ALLOC, block, bytes, family, path);
+	errno = error;
+}
+
+static ALWAYS_INLINE void record(struct rvp_thread *thread, void *block, uint64_t bytes, enum rvp_family family,
+				 struct rvp_caller caller)
+{
+	struct rvp_path path;
+	enum rvp_walk_known known;
+
+	known = rvp_walk_known(thread, caller, &path);
+	if (__builtin_expect(known == RVP_WALK_KNOWN, 1))
+		rvp_machine_add(&rvp_local.counters->walk_count, 1);
+	else
+		path = path_otherwise(thread, caller, known);
+	if (__builtin_expect(rvp_event_is_plain(thread, (uint64_t)block), 1))
+		rvp_event_put_plain_alloc(thread, (uint64_t)block, bytes, path.stack, path.python, family);
+	else
+		alloc_of_path(thread, block, bytes, family, path);
+}
+
+/* The end of a hook that entered and called the real function. */
+static ALWAYS_INLINE void *given(struct rvp_thread *thread, void *block, uint64_t bytes, enum rvp_family family,
+				 struct rvp_caller caller)
+{
+	struct rvp_counters *counters = rvp_local.counters;
+
+	rvp_local.phase = RVP_OURS;
+	if (__builtin_expect(block != NULL, 1)) {
+		rvp_machine_add(&counters->alloc_count, 1);
+		rvp_machine_add(&counters->alloc_bytes, bytes);
+		rvp_machine_add(&counters->alloc_usable_bytes, usable_of(block));
+		thread->moved_bytes += bytes;
+		record(thread, block, bytes, family, caller);
+	}
+	leave(thread);
+	return block;
+}
+
+void *rvp_full_malloc(size_t bytes)
+{
+	struct rvp_thread *thread = bytes < RVP_FULL_BELOW_BYTES ? enter() : NULL;
+	void *block;
+
+	if (__builtin_expect(!thread, 0))
+		return rvp_malloc_long_way(bytes);
+	rvp_local.phase = RVP_REAL;
+	block = rvp_real.malloc(bytes);
+	return given(thread, block, bytes, RVP_FAMILY_MALLOC, RVP_CALLER());
+}
+
+void *rvp_full_calloc(size_t count, size_t each)
+{
+	struct rvp_thread *thread = NULL;
+	size_t bytes;
+	void *block;
+
+	if (!__builtin_mul_overflow(count, each, &bytes) && bytes < RVP_FULL_BELOW_BYTES)
+		thread = enter();
+	if (__builtin_expect(!thread, 0))
+		return rvp_calloc_long_way(count, each);
+	rvp_local.phase = RVP_REAL;
+	block = rvp_real.calloc(count, each);
+	return given(thread, block, bytes, RVP_FAMILY_CALLOC, RVP_CALLER());
+}
+
+static __attribute__((noinline)) void free_otherwise(struct rvp_thread *thread, void *block, uint64_t usable)
+{
+	int error = errno;
+
+	rvp_event_free(thread, block, usable, RVP_FAMILY_FREE);
+	errno = error;
+}
+
+/* A block that came from the bootstrap arena has the bit of a mapped one. */
+void rvp_full_free(void *block)
+{
+	struct rvp_thread *thread;
+	struct rvp_counters *counters;
+	uint64_t usable;
+
+	if (!block || rvp_local.full_left <= 0 || rvp_word_of(block) & long_way_bits || !(thread = enter())) {
+		rvp_free_long_way(block);
+		return;
+	}
+	counters = rvp_local.counters;
+	usable = rvp_word_usable(rvp_word_of(block));
+	rvp_local.phase = RVP_OURS;
+	rvp_machine_add(&counters->free_count, 1);
+	rvp_machine_add(&counters->free_usable_bytes, usable);
+	thread->moved_bytes += usable;
+	if (__builtin_expect(rvp_event_is_plain(thread, (uint64_t)block), 1))
+		rvp_event_put_plain_free(thread, (uint64_t)block, RVP_FAMILY_FREE);
+	else
+		free_otherwise(thread, block, usable);
+	rvp_local.phase = RVP_REAL;
+	rvp_real.free(block);
+	leave(thread);
 }

@@ -2,107 +2,58 @@
 /* full.h: the short way of full mode: a malloc, calloc or free of a small block, whose event is recorded like
  * any other, without what only some events need.
  *
- * It goes from hook to record in one piece: phase, real function, counters, record (events.c), phase. What is
- * left out: asking libc for the size and for errno's place (one stands in front of the block, the other in
- * the thread's struct), the places of those who follow writes, pauses, and the looks at the clock, which the
- * long way makes for all: every RVP_COST_EVERY-th event goes there.
+ * It goes from hook to record in one piece: phase, real function, counters, path (walker.h), record (events_plain.h),
+ * phase. What is left out: asking libc for the size, which stands in front of the block; the places of those who follow
+ * writes; pauses; and the looks at the clock, which the long way makes for all: every RVP_COST_EVERY-th event goes there.
+ * What may change errno is a function of its own that keeps it: a path that is new, a stamp, a full slot.
  *
  * Invariants
- *   (W1) `full` is set only where quick.h's word in front of a block is known to be right for this thread's
- * blocks, in full mode, and writes are not followed. It is NULL in a child by fork until the child learns
- * anew. (W2) The counters, the record and their order are those of recorder.c.
+ *   (W1) full_left > 0 only where quick.h's word in front of a block is known to be right for this thread's blocks, in
+ *        full mode, writes are not followed, the thread has a slot, counters and a walker of its own (K2), and the
+ *        processor has lzcnt. Then `full` is the thread. It is closed in a child by fork until the child learns anew.
+ *   (W2) The counters, the record and their order are those of recorder.c.
+ *   (W3) short_given - full_left events, of those that are no more in full_left, are not yet in cost_events.
  */
 #ifndef RVP_FULL_H
 #define RVP_FULL_H
 
-#include "preload/bootstrap.h"
 #include "preload/cost.h"
-#include "preload/count.h"
-#include "preload/events.h"
-#include "preload/pause.h"
-#include "preload/quick.h"
 
 enum { RVP_FULL_BELOW_BYTES = 4096 };
 
-/* NULL: go the long way. */
-static inline struct rvp_thread *rvp_full_enter(void)
-{
-	struct rvp_thread *thread = rvp_local.full;
+/* A hook's call, which ends by one of these, as a jump; each goes on to the hook's long way where the short one is
+ * closed or the block not small. */
+void *rvp_full_malloc(size_t bytes);
+void *rvp_full_calloc(size_t count, size_t each);
+void rvp_full_free(void *block);
 
-	if (__builtin_expect(!thread || rvp_local.phase != RVP_OUTSIDE || !rvp_quick_is_alive() ||
-				 thread->cost_events + 1 >= RVP_COST_EVERY || rvp_pause_matters(),
-			     0))
-		return NULL;
-	thread->cost_events++;
-	return thread;
-}
-
-static inline struct rvp_thread *rvp_full_enter_alloc(uint64_t bytes)
-{
-	struct rvp_thread *thread = bytes < RVP_FULL_BELOW_BYTES ? rvp_full_enter() : NULL;
-
-	if (thread)
-		rvp_local.phase = RVP_REAL;
-	return thread;
-}
-
-static inline uint64_t rvp_full_usable(void *block)
-{
-	uint64_t word = rvp_word_of(block);
-
-	return __builtin_expect(word & RVP_WORD_MAPPED, 0) ? rvp_real.malloc_usable_size(block)
-							   : rvp_word_usable(word);
-}
-
-/* The end of a hook that entered by rvp_full_enter_alloc. */
-static inline void *rvp_full_given(struct rvp_thread *thread, void *block, uint64_t bytes,
-				   enum rvp_family family, struct rvp_caller caller)
-{
-	int error = *thread->errno_place;
-
-	rvp_local.phase = RVP_OURS;
-	if (__builtin_expect(block != NULL, 1)) {
-		rvp_count_alloc(bytes, rvp_full_usable(block));
-		thread->moved_bytes += bytes;
-		rvp_event_alloc(thread, RVP_ALLOC, block, bytes, family, caller);
-	}
-	rvp_leave(thread);
-	*thread->errno_place = error;
-	return block;
-}
-
-/* A whole free. False: go the long way. */
-static inline bool rvp_full_free(void *block)
-{
-	struct rvp_thread *thread;
-	uint64_t word;
-	int error;
-
-	if (!rvp_local.full || !block || rvp_bootstrap_owns(block))
-		return false;
-	word = rvp_word_of(block);
-	if (word & RVP_WORD_MAPPED || rvp_word_usable(word) >= RVP_FULL_BELOW_BYTES ||
-	    !(thread = rvp_full_enter()))
-		return false;
-	error = *thread->errno_place;
-	rvp_local.phase = RVP_OURS;
-	rvp_count_free(rvp_word_usable(word));
-	thread->moved_bytes += rvp_word_usable(word);
-	rvp_event_free(thread, block, rvp_word_usable(word), RVP_FAMILY_FREE);
-	*thread->errno_place = error;
-	rvp_local.phase = RVP_REAL;
-	rvp_real.free(block);
-	rvp_local.phase = RVP_OURS;
-	error = *thread->errno_place;
-	rvp_leave(thread);
-	*thread->errno_place = error;
-	return true;
-}
+void *rvp_malloc_long_way(size_t bytes);
+void *rvp_calloc_long_way(size_t count, size_t each);
+void rvp_free_long_way(void *block);
 
 /* Behind an alloc that went the long way: opens the thread's short way where that may be. */
 void rvp_full_learn(struct rvp_thread *thread, const void *block, uint64_t usable);
 
-/* On the long way: what the short way left for it since the last one. */
+/* In a child by fork, whose thread this is. */
+void rvp_full_leave_parent(void);
+
+/* Around an event that goes the long way: what went the short way since the last one is counted, and how many go from
+ * here on. */
+static inline void rvp_full_begin_long(struct rvp_thread *thread)
+{
+	if (rvp_local.full) {
+		thread->cost_events += (uint64_t)(thread->short_given - (rvp_local.full_left > 0 ? rvp_local.full_left : 0));
+		thread->short_given = rvp_local.full_left = 0;
+	}
+}
+
+static inline void rvp_full_end_long(struct rvp_thread *thread)
+{
+	if (rvp_local.full)
+		thread->short_given = rvp_local.full_left = (int64_t)(RVP_COST_EVERY - 1 - thread->cost_events);
+}
+
+/* On the long way, at a look at the clock: the short way's events since the last one are no more left either. */
 static inline void rvp_full_catch_up(struct rvp_thread *thread)
 {
 	uint64_t passed = rvp_local.full ? RVP_COST_EVERY : 0;

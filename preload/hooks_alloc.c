@@ -4,9 +4,9 @@
  * Rules: errno is as the real call left it; a size, alignment or failure is never changed; a block of the
  * bootstrap arena is recognised wherever a pointer comes in.
  *
- * malloc, calloc, realloc and free begin with the short way (quick.h). The long way of each is a function of its own in
- * which the hook ends by a jump, so that the short way needs no frame, and RVP_CALLER finds there what it would find in
- * the hook. (Optimized as this library always is, gcc and clang make a jump of it; tests of stacks would see a call.)
+ * malloc, calloc, realloc and free begin with the short way (quick.h), which needs no frame. Each ends by a jump to the
+ * short way of full mode (full.h), that to the hook's long way, so that RVP_CALLER finds there what it would find in the
+ * hook. (Optimized as this library always is, gcc and clang make a jump of it; tests of stacks would see a call.)
  */
 #include "preload/bootstrap.h"
 #include "preload/fronts.h"
@@ -75,12 +75,8 @@ static void *beside(void *block, uint64_t bytes, enum rvp_family family, uint64_
 		return beside(call, bytes, family, HERE());                       \
 	} while (0)
 
-static __attribute__((noinline)) void *malloc_long_way(size_t bytes)
+void *rvp_malloc_long_way(size_t bytes)
 {
-	struct rvp_thread *full = rvp_full_enter_alloc(bytes);
-
-	if (full)
-		return rvp_full_given(full, rvp_real.malloc(bytes), bytes, RVP_FAMILY_MALLOC, RVP_CALLER());
 	GIVE(rvp_real_for(HERE())->malloc(bytes), bytes, RVP_FAMILY_MALLOC, 16);
 }
 
@@ -88,19 +84,15 @@ void *malloc(size_t bytes)
 {
 	if (__builtin_expect(rvp_quick_alloc(bytes), 1))
 		return rvp_quick_given(rvp_real.malloc(bytes), bytes);
-	return malloc_long_way(bytes);
+	return rvp_full_malloc(bytes);
 }
 
-static __attribute__((noinline)) void *calloc_long_way(size_t count, size_t each)
+void *rvp_calloc_long_way(size_t count, size_t each)
 {
-	struct rvp_thread *full;
 	size_t bytes;
 
 	if (__builtin_mul_overflow(count, each, &bytes))
 		bytes = SIZE_MAX; /* the real one refuses */
-	full = rvp_full_enter_alloc(bytes);
-	if (full)
-		return rvp_full_given(full, rvp_real.calloc(count, each), bytes, RVP_FAMILY_CALLOC, RVP_CALLER());
 	GIVE(rvp_real_for(HERE())->calloc(count, each), bytes, RVP_FAMILY_CALLOC, 16);
 }
 
@@ -110,7 +102,7 @@ void *calloc(size_t count, size_t each)
 
 	if (__builtin_expect(!__builtin_mul_overflow(count, each, &bytes) && rvp_quick_alloc(bytes), 1))
 		return rvp_quick_given(rvp_real.calloc(count, each), bytes);
-	return calloc_long_way(count, each);
+	return rvp_full_calloc(count, each);
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes)
@@ -194,10 +186,9 @@ static inline void give_back(void *block, enum rvp_family family, uint64_t pc)
 	errno = error;
 }
 
-static __attribute__((noinline)) void free_long_way(void *block)
+void rvp_free_long_way(void *block)
 {
-	if (!rvp_full_free(block))
-		give_back(block, RVP_FAMILY_FREE, HERE());
+	give_back(block, RVP_FAMILY_FREE, HERE());
 }
 
 void free(void *block)
@@ -205,7 +196,7 @@ void free(void *block)
 	if (__builtin_expect(rvp_quick_free(block), 1))
 		rvp_real.free(block);
 	else
-		free_long_way(block);
+		rvp_full_free(block);
 }
 
 void free_sized(void *block, size_t bytes)

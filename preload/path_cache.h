@@ -24,13 +24,20 @@ struct rvp_path_cache {
 	uint32_t pushed_out;          /* since it is as big as it is */
 };
 
-/* The path of a hash; NULL: not known. The cache has memory. */
-static inline __attribute__((always_inline)) const struct rvp_known_path *rvp_path_cache_find(
+/* Where the path of a hash is, if it is known: it has that hash then. The cache has memory. */
+static inline __attribute__((always_inline)) const struct rvp_known_path *rvp_path_cache_place(
     const struct rvp_path_cache *cache, uint64_t hash)
 {
 	const struct rvp_known_path *path = &cache->paths[(hash >> cache->shift) * RVP_PATH_CACHE_WAYS];
 
-	path += (path[1].hash == hash) + 2 * (path[2].hash == hash) + 3 * (path[3].hash == hash);
+	return path + (path[1].hash == hash) + 2 * (path[2].hash == hash) + 3 * (path[3].hash == hash);
+}
+
+/* The path of a hash; NULL: not known. */
+static inline const struct rvp_known_path *rvp_path_cache_find(const struct rvp_path_cache *cache, uint64_t hash)
+{
+	const struct rvp_known_path *path = rvp_path_cache_place(cache, hash);
+
 	return path->hash == hash ? path : NULL;
 }
 

@@ -52,10 +52,26 @@ static void moved_quickly(struct rvp_thread *thread, bool is_sample)
 	thread->events_left = 0;
 }
 
+/* Around all of an event's; as rvp_cost_begin and rvp_cost_end. */
+static inline uint64_t begin(struct rvp_thread *thread)
+{
+	rvp_full_begin_long(thread);
+	return rvp_cost_begin(thread);
+}
+
+static inline void end(struct rvp_thread *thread, uint64_t bytes, uint64_t cost)
+{
+	if (cost)
+		rvp_full_catch_up(thread);
+	moved(thread, bytes);
+	rvp_cost_end(thread, cost);
+	rvp_full_end_long(thread);
+}
+
 void rvp_on_alloc(struct rvp_thread *thread, void *block, uint64_t bytes, enum rvp_family family,
 		  struct rvp_caller caller)
 {
-	uint64_t cost = rvp_cost_begin(thread);
+	uint64_t cost = begin(thread);
 	enum rvp_kind kind = wanted_record(thread, bytes, family);
 	uint64_t usable = rvp_real.malloc_usable_size(block);
 
@@ -67,10 +83,7 @@ void rvp_on_alloc(struct rvp_thread *thread, void *block, uint64_t bytes, enum r
 	if (__builtin_expect(bytes >= rvp_writes_floor, 0))
 		rvp_places_put((struct rvp_written_place){(uint64_t)block, bytes, 0});
 	moved_quickly(thread, kind == RVP_SAMPLE);
-	if (cost)
-		rvp_full_catch_up(thread);
-	moved(thread, bytes);
-	rvp_cost_end(thread, cost);
+	end(thread, bytes, cost);
 }
 
 static void leave_place(uint64_t address)
@@ -83,7 +96,7 @@ static void leave_place(uint64_t address)
 
 void rvp_on_free(struct rvp_thread *thread, void *block, uint64_t usable, enum rvp_family family)
 {
-	uint64_t cost = rvp_cost_begin(thread);
+	uint64_t cost = begin(thread);
 
 	if (__builtin_expect(usable >= RVP_FALL_BYTES, 0))
 		rvp_snapshot_before_fall(thread, usable);
@@ -93,10 +106,7 @@ void rvp_on_free(struct rvp_thread *thread, void *block, uint64_t usable, enum r
 	if (!(rvp_pause_matters() && rvp_pause_took(block)))
 		rvp_event_free(thread, block, usable, family);
 	moved_quickly(thread, false);
-	if (cost)
-		rvp_full_catch_up(thread);
-	moved(thread, usable);
-	rvp_cost_end(thread, cost);
+	end(thread, usable, cost);
 }
 
 struct rvp_move rvp_on_move_begin(struct rvp_thread *thread, void *block, uint64_t usable)

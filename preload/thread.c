@@ -11,6 +11,7 @@
 #include "preload/emit.h"
 #include "preload/enter.h"
 #include "preload/flush.h"
+#include "preload/full.h"
 #include "preload/head.h"
 #include "preload/order.h"
 #include "preload/own.h"
@@ -175,14 +176,14 @@ void rvp_threads_leave_parent(void)
 	rvp_local.thread = NULL;
 	rvp_local.counters = NULL;
 	rvp_quick_leave_parent();
-	rvp_local.full = NULL;
+	rvp_full_leave_parent();
 }
 
 void rvp_threads_part_from_parent(void)
 {
 	rvp_quick_leave_parent();
 	rvp_local.counters = rvp_local.quick;
-	rvp_local.full = NULL;
+	rvp_full_leave_parent();
 }
 
 uint32_t rvp_threads_tid(uint64_t self)

@@ -59,7 +59,7 @@ struct rvp_thread {
 	uint32_t tid;
 	struct rvp_delta delta; /* of the slot's open chunk */
 	struct rvp_order_place order;
-	int *errno_place;       /* full.h's */
+	int64_t short_given;    /* of full_left, when it was set last (full.h) */
 	uint64_t last_stamp;
 	uint64_t other_records;         /* of the open chunk: neither alloc nor free */
 	uint64_t stack_low, stack_high; /* bounds of its stack; 0, 0: unknown */
@@ -92,6 +92,7 @@ struct rvp_local {
 	struct rvp_counters *quick; /* where the short way counts */
 	bool is_quick;
 	struct rvp_thread *full; /* the thread, where its short way of full mode is open (full.h) */
+	int64_t full_left;       /* events until one goes the long way; 0 or less: the short way is closed */
 	struct rvp_thread *thread;
 	struct rvp_counters *counters;
 	volatile uint32_t phase;

@@ -79,8 +79,8 @@ static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rv
 		outer += 4;
 	count = words - outer;
 	shape->outer_words = (uint16_t)outer;
-	shape->window = (uint16_t)((count + RVP_WINDOW_BLOCK - 1) & ~(uint32_t)(RVP_WINDOW_BLOCK - 1));
-	shape->words = (uint16_t)words;
+	shape->window = (uint8_t)((count + RVP_WINDOW_BLOCK - 1) & ~(uint32_t)(RVP_WINDOW_BLOCK - 1));
+	shape->window_words = (uint8_t)count;
 	shape->bp_mask = inner->is_bp_used ? ~0ul : 0;
 	for (uint32_t i = 0; i < shape->window; i++) {
 		uint64_t at = memo->words[outer + 1 + (i < count ? i : 0)].at - caller.sp;
@@ -89,7 +89,7 @@ static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rv
 			return false;
 		shape->offset[i] = (uint16_t)(at / 8);
 		places += at * rvp_window_weights[i];
-		shape->reach = shape->offset[i] > shape->reach ? shape->offset[i] : shape->reach;
+		shape->reach_bytes = at + 8 > shape->reach_bytes ? (uint32_t)at + 8 : shape->reach_bytes;
 	}
 	shape->salt =
 	    rvp_path_below(rvp_path_below(shape->tag, places), outer << 16 | count << 1 | inner->is_bp_used);
@@ -106,12 +106,17 @@ static void put(struct rvp_shape *place, const struct rvp_shape *shape)
 	place->tag = shape->tag;
 }
 
+static uint32_t words_of(const struct rvp_shape *shape)
+{
+	return shape->outer_words + (uint32_t)shape->window_words;
+}
+
 /* Whether `shape` can do without another: it is the same, or finds all of a list of as many words with more
  * of them in its window. */
 static bool stands_for(const struct rvp_shape *shape, const struct rvp_shape *other)
 {
 	return other->salt == shape->salt ||
-	       (other->tag == shape->tag && other->words == shape->words && other->window < shape->window);
+	       (other->tag == shape->tag && words_of(other) == words_of(shape) && other->window < shape->window);
 }
 
 /* Puts a shape first in its set; the others move on, and the last goes. */

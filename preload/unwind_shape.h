@@ -27,9 +27,9 @@ struct rvp_shape {
 	uint64_t salt;                   /* hash of the tag and of the list's places */
 	uint64_t bp_mask;                /* all ones where the caller's bp matters */
 	uint16_t outer_words;            /* of the memo's: a multiple of 4 */
-	uint16_t window;                 /* a multiple of RVP_WINDOW_BLOCK */
-	uint16_t words;                  /* of the whole list */
-	uint16_t reach;                  /* the window's furthest word from the stack pointer */
+	uint8_t window;                  /* a multiple of RVP_WINDOW_BLOCK */
+	uint8_t window_words;            /* without what fills it up to that */
+	uint32_t reach_bytes;            /* from the stack pointer to the end of the window's furthest word */
 	uint16_t offset[RVP_WINDOW_MAX]; /* of the window's words from the stack pointer, in words */
 };
 
@@ -93,12 +93,13 @@ static inline __attribute__((always_inline)) const struct rvp_known_path *rvp_sh
 	const struct rvp_known_path *path;
 	uint64_t hash;
 
-	if (shape->outer_words > memo->word_count || memo->words[shape->outer_words].at < caller.sp ||
-	    shape->reach * 8ul + 8 > high - caller.sp)
+	if (__builtin_expect(shape->outer_words > memo->word_count || memo->words[shape->outer_words].at < caller.sp ||
+				 caller.sp + shape->reach_bytes > high,
+			     0))
 		return NULL;
 	hash = rvp_shape_hash(shape, memo, caller);
-	path = rvp_path_cache_find(&shapes->paths, hash);
-	return rvp_memo_difference(memo, shape->outer_words) ? NULL : path;
+	path = rvp_path_cache_place(&shapes->paths, hash);
+	return __builtin_expect((path->hash ^ hash) | rvp_memo_difference(memo, shape->outer_words), 0) ? NULL : path;
 }
 
 static inline const struct rvp_shape *rvp_shapes_set(const struct rvp_shapes *shapes, uint64_t tag)

@@ -14,26 +14,16 @@
 #include "preload/modules.h"
 #include "preload/own.h"
 #include "preload/process.h"
-#include "preload/python_frames.h"
 #include "preload/unwind.h"
-#include "preload/unwind_rule.h"
-#include "preload/unwind_shape.h"
+#include "preload/walker.h"
 
 #include <string.h>
 
 /* After so many walks in a row whose path was not known, only every COLD_EVERY-th is looked up and entered. */
 enum { REACH_PAGES_MAX = 1024, MISSES_COLD = 64, COLD_EVERY = 8 };
 
-struct walker {
-	uint32_t tid; /* whose stack the next two are of */
-	uint32_t generation; /* that what is remembered is of; 0: nothing is */
-	uint64_t stack_low, stack_high;
-	uint32_t epoch, era; /* further, of what is remembered (N4) */
-	uint32_t misses;     /* walks since the last path that was known */
-	struct rvp_memo memo;
-	struct rvp_shapes shapes;
-	struct rvp_python_walker python;
-};
+/* From a hook's caller to where it is asked whether there is room on the stack. */
+enum { ASKED_BELOW_BYTES = 1024 };
 
 static bool emit_node(struct rvp_thread *thread, uint32_t number, uint32_t parent, uint64_t frame,
 		      void *context)
@@ -62,9 +52,9 @@ void rvp_walk_start(bool python)
 	rvp_python_start(python);
 }
 
-static struct walker *walker_of(struct rvp_thread *thread)
+static struct rvp_walker *walker_of(struct rvp_thread *thread)
 {
-	struct walker *walker = thread->walker;
+	struct rvp_walker *walker = thread->walker;
 
 	if (!walker)
 		walker = thread->walker = rvp_own_map(sizeof *walker);
@@ -72,19 +62,20 @@ static struct walker *walker_of(struct rvp_thread *thread)
 }
 
 /* What is known of the stack is of another thread's, or of nobody's. */
-static void meet_thread(struct walker *walker, const struct rvp_thread *thread)
+static void meet_thread(struct rvp_walker *walker, const struct rvp_thread *thread)
 {
 	bool is_main = thread->stack_high && thread->stack_high == rvp_process.main_stack_high;
 
 	walker->tid = thread->tid;
 	walker->generation = 0;
+	walker->easy_span = 0;
 	walker->stack_high = thread->stack_high;
 	walker->stack_low = is_main ? thread->stack_low : thread->stack_high;
 }
 
 /* Makes what is known of a thread's stack reach down to `sp`, page by page, up to the first that cannot be
  * read: below it lies another stack. Once for each page that the thread comes to use. */
-static void reach_down(struct walker *walker, uint64_t sp)
+static void reach_down(struct rvp_walker *walker, uint64_t sp)
 {
 	for (int i = 0; i < REACH_PAGES_MAX && sp < walker->stack_low; i++) {
 		uint64_t page = (walker->stack_low - 1) & ~(RVP_MEMORY_PAGE_BYTES - 1ul);
@@ -97,7 +88,7 @@ static void reach_down(struct walker *walker, uint64_t sp)
 
 /* What of the stack can be read directly. The main thread's grows when it is read, and nothing else lies
  * within its bounds; any other thread's bounds are a guess that other stacks may lie within. */
-static void look_at_stack(struct walker *walker, const struct rvp_thread *thread, uint64_t sp,
+static void look_at_stack(struct rvp_walker *walker, const struct rvp_thread *thread, uint64_t sp,
 			  struct rvp_memory *memory)
 {
 	if (walker->tid != thread->tid || walker->stack_high != thread->stack_high)
@@ -118,7 +109,7 @@ static __attribute__((noinline)) uint32_t walk_whole(struct rvp_thread *thread, 
 }
 
 /* Whether what is remembered can be used and added to. Nothing is from before a change. */
-static bool is_current(struct walker *walker, uint32_t generation)
+static bool is_current(struct rvp_walker *walker, uint32_t generation)
 {
 	uint32_t now = (uint32_t)atomic_load_explicit(&epoch, memory_order_relaxed), era = rvp_modules_era();
 	uint64_t key = rvp_path_below((uint64_t)now << 32 | era, (uint64_t)generation << 32 | walker->tid);
@@ -136,15 +127,25 @@ static bool is_current(struct walker *walker, uint32_t generation)
 }
 
 /* Whether the caller stands on the thread's own stack, and what is remembered is of that and of the code as it is. */
-static inline bool can_be_known(const struct walker *walker, const struct rvp_thread *thread, uint64_t sp,
+static inline bool can_be_known(const struct rvp_walker *walker, const struct rvp_thread *thread, uint64_t sp,
 				uint32_t generation)
 {
 	return walker->generation == generation && walker->tid == thread->tid &&
 	       walker->stack_high == thread->stack_high && sp >= walker->stack_low && sp < walker->stack_high;
 }
 
+/* Which callers go the short way from here on: what is remembered is current, and of this thread. */
+static void ease(struct rvp_walker *walker, const struct rvp_thread *thread)
+{
+	uint64_t low = thread->stack_low + RVP_WALK_STACK_BYTES + ASKED_BELOW_BYTES;
+
+	low = low > walker->stack_low ? low : walker->stack_low;
+	walker->easy_low = low;
+	walker->easy_span = low < walker->stack_high && walker->misses < MISSES_COLD ? walker->stack_high - low : 0;
+}
+
 /* The path of a walk that comes after many whose path was not known; NULL: not known, or not looked up. */
-static const struct rvp_known_path *known_after_all(const struct walker *walker, const struct rvp_thread *thread,
+static const struct rvp_known_path *known_after_all(const struct rvp_walker *walker, const struct rvp_thread *thread,
 						    struct rvp_caller caller, uint32_t generation)
 {
 	if (walker->misses < MISSES_COLD || walker->misses % COLD_EVERY != COLD_EVERY - 1 ||
@@ -154,13 +155,15 @@ static const struct rvp_known_path *known_after_all(const struct walker *walker,
 }
 
 /* Whether this walk, whose path is not known, is one to look up (again) and to enter. */
-static bool is_worth_it(struct walker *walker)
+static bool is_worth_it(struct rvp_walker *walker)
 {
 	walker->misses++;
+	if (walker->misses == MISSES_COLD)
+		walker->easy_span = 0;
 	return walker->misses < MISSES_COLD || walker->misses % COLD_EVERY == 0;
 }
 
-static uint32_t walk_by_memo(struct rvp_thread *thread, struct walker *walker, struct rvp_caller caller,
+static uint32_t walk_by_memo(struct rvp_thread *thread, struct rvp_walker *walker, struct rvp_caller caller,
 			     struct rvp_memory *memory, uint32_t *count)
 {
 	struct rvp_memo *memo = &walker->memo;
@@ -179,7 +182,7 @@ static uint32_t walk_by_memo(struct rvp_thread *thread, struct walker *walker, s
 	return number;
 }
 
-static __attribute__((noinline)) uint32_t walk_slowly(struct rvp_thread *thread, struct walker *walker,
+static __attribute__((noinline)) uint32_t walk_slowly(struct rvp_thread *thread, struct rvp_walker *walker,
 						      struct rvp_caller caller, uint32_t generation,
 						      uint32_t *count)
 {
@@ -189,16 +192,18 @@ static __attribute__((noinline)) uint32_t walk_slowly(struct rvp_thread *thread,
 
 	if (path) {
 		walker->misses = 0;
+		ease(walker, thread);
 		*count = path->depth;
 		return path->number;
 	}
 	look_at_stack(walker, thread, caller.sp, &memory);
 	if (!memory.high || !is_current(walker, generation))
 		return walk_whole(thread, caller, &memory, count);
+	ease(walker, thread);
 	return walk_by_memo(thread, walker, caller, &memory, count);
 }
 
-static inline __attribute__((always_inline)) uint32_t native_path(struct rvp_thread *thread, struct walker *walker,
+static inline __attribute__((always_inline)) uint32_t native_path(struct rvp_thread *thread, struct rvp_walker *walker,
 								  struct rvp_caller caller, uint32_t *count)
 {
 	uint32_t generation = atomic_load_explicit(&rvp_rule_generation, memory_order_acquire);
@@ -208,6 +213,7 @@ static inline __attribute__((always_inline)) uint32_t native_path(struct rvp_thr
 		path = rvp_shapes_find(&walker->shapes, &walker->memo, caller, walker->stack_high);
 		if (__builtin_expect(path != NULL, 1)) {
 			walker->misses = 0;
+			ease(walker, thread);
 			*count = path->depth;
 			return path->number;
 		}
@@ -228,7 +234,7 @@ static inline void check_walk(struct rvp_thread *thread, struct rvp_caller calle
 
 struct rvp_path rvp_walk(struct rvp_thread *thread, struct rvp_caller caller)
 {
-	struct walker *walker = walker_of(thread);
+	struct rvp_walker *walker = walker_of(thread);
 	struct rvp_path path = {0, 0};
 	uint32_t count;
 
@@ -238,8 +244,27 @@ struct rvp_path rvp_walk(struct rvp_thread *thread, struct rvp_caller caller)
 	}
 	path.stack = native_path(thread, walker, caller, &count);
 	if (__builtin_expect(rvp_python_current() != NULL, 0))
-		path.python =
-		    rvp_python_path(thread, &walker->python, atomic_load_explicit(&epoch, memory_order_relaxed));
+		path.python = rvp_walk_python(thread);
+	check_walk(thread, caller, path, count);
+	return path;
+}
+
+__attribute__((noinline)) uint32_t rvp_walk_python(struct rvp_thread *thread)
+{
+	struct rvp_walker *walker = thread->walker;
+
+	return rvp_python_path(thread, &walker->python, atomic_load_explicit(&epoch, memory_order_relaxed));
+}
+
+struct rvp_path rvp_walk_new(struct rvp_thread *thread, struct rvp_caller caller)
+{
+	struct rvp_path path = {0, 0};
+	uint32_t count;
+
+	path.stack = walk_slowly(thread, thread->walker, caller,
+				 atomic_load_explicit(&rvp_rule_generation, memory_order_acquire), &count);
+	if (__builtin_expect(rvp_python_current() != NULL, 0))
+		path.python = rvp_walk_python(thread);
 	check_walk(thread, caller, path, count);
 	return path;
 }

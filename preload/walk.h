@@ -23,6 +23,12 @@ void rvp_walk_start(bool python);
  * allocates by libc, never locks, never touches errno. */
 struct rvp_path rvp_walk(struct rvp_thread *thread, struct rvp_caller caller);
 
+/* The same behind a rvp_walk_known (walker.h) that says NEW. */
+struct rvp_path rvp_walk_new(struct rvp_thread *thread, struct rvp_caller caller);
+
+/* The Python part of it alone, for a thread that walked before. */
+uint32_t rvp_walk_python(struct rvp_thread *thread);
+
 /* A child by fork has logs of its own: all nodes, codes and modules are to be emitted again. Called with the child
  * single-threaded. */
 void rvp_walk_after_fork(void);

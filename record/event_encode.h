@@ -12,18 +12,24 @@
 #include "record/encode.h"
 #include "record/event.h"
 
+/* Zero bits in front of `value`, 64 of 0: by lzcnt, where there is such an instruction. */
+static inline __attribute__((always_inline)) unsigned rvp_event_zeros(uint64_t value)
+{
+#ifdef __x86_64__
+	uint64_t zeros;
+
+	__asm__("lzcnt %1, %0" : "=r"(zeros) : "r"(value) : "cc");
+	return (unsigned)zeros;
+#else
+	return value ? (unsigned)__builtin_clzll(value) : 64;
+#endif
+}
+
 /* Bytes that hold `value`; 0 for 0. */
 static inline __attribute__((always_inline)) unsigned rvp_event_length(uint64_t value, bool has_lzcnt)
 {
-#ifdef __x86_64__
-	if (has_lzcnt) {
-		uint64_t zeros;
-
-		__asm__("lzcnt %1, %0" : "=r"(zeros) : "r"(value) : "cc");
-		return (unsigned)(71 - zeros) >> 3;
-	}
-#endif
-	(void)has_lzcnt;
+	if (has_lzcnt)
+		return (71 - rvp_event_zeros(value)) >> 3;
 	return value ? (71u - (unsigned)__builtin_clzll(value)) >> 3 : 0;
 }
 
@@ -134,6 +140,50 @@ static inline __attribute__((always_inline)) uint8_t *rvp_put_event_alloc(
 	at = rvp_put_bytes(at, bytes, 1u << size_code);
 	at = rvp_put_bytes(at, stack_step, stack_length);
 	return rvp_put_bytes(at, python_step, python_length);
+}
+
+/* The same bytes in fewer steps, for nearly every event of full mode: without a stamp, of a family that has a code, of a
+ * block of less than 64 KiB at a multiple of 8 below 2^56, with the Python node of the last alloc; on a processor with
+ * lzcnt. Each returns how many bytes. */
+static inline __attribute__((always_inline)) uint64_t rvp_plain_address(uint64_t address, uint64_t *last)
+{
+	int64_t difference = (int64_t)(address - *last);
+
+	*last = address;
+	return (uint64_t)(difference >> 2 ^ difference >> 63);
+}
+
+static inline __attribute__((always_inline)) uint64_t rvp_put_plain_free(uint8_t *at, struct rvp_delta *delta,
+									 uint64_t address, enum rvp_family family)
+{
+	uint64_t place = rvp_plain_address(address, &delta->freed);
+	unsigned zero_bytes = rvp_event_zeros(place | 1) >> 3;
+
+	*at = (uint8_t)((RVP_COMPACT_MARK | 7 | rvp_event_family_code(rvp_free_family_codes, family)) ^ zero_bytes);
+	memcpy(at + 1, &place, sizeof place);
+	return 9 - zero_bytes;
+}
+
+static inline __attribute__((always_inline)) uint64_t rvp_put_plain_alloc(uint8_t *at, struct rvp_delta *delta,
+									  uint64_t address, uint64_t bytes,
+									  uint32_t stack, enum rvp_family family)
+{
+	uint64_t place = rvp_plain_address(address, &delta->given);
+	uint64_t step = rvp_node_difference(stack, &delta->event_stack);
+	unsigned zero_bytes = rvp_event_zeros(place | 1) >> 3, step_zero_bytes = rvp_event_zeros(step) >> 3;
+	unsigned is_long = bytes > UINT8_MAX;
+	uint64_t size_at = 10 - zero_bytes;
+	uint16_t head = (uint16_t)(((RVP_COMPACT_MARK | RVP_COMPACT_ALLOC | 7 | 8u << 10 |
+				     rvp_event_family_code(rvp_alloc_family_codes, family)) ^
+				    zero_bytes) -
+				   (step_zero_bytes << 10) + (is_long << 8));
+
+	memcpy(at, &head, sizeof head);
+	memcpy(at + 2, &place, sizeof place);
+	memcpy(at + size_at, &bytes, sizeof bytes);
+	size_at += is_long;
+	memcpy(at + size_at + 1, &step, sizeof step);
+	return size_at + 9 - step_zero_bytes;
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include "preload/blocks.h"
 #include "preload/cost.h"
 #include "preload/fronts.h"
+#include "preload/full.h"
 #include "preload/recorder.h"
 #include "tests/unit/hooks_renamed.h"
 
@@ -54,17 +55,19 @@ void rvp_beside_free(void *block, uint64_t usable, enum rvp_family family, uint6
 _Atomic uint32_t rvp_pause_state;
 
 /* Full mode's short way: open for nobody. */
-void rvp_event_alloc(struct rvp_thread *thread, enum rvp_kind kind, void *block, uint64_t bytes, enum rvp_family family,
-		     struct rvp_caller caller)
+void *rvp_full_malloc(size_t bytes)
 {
-	(void)thread, (void)kind, (void)block, (void)bytes, (void)family, (void)caller;
-	abort();
+	return rvp_malloc_long_way(bytes);
 }
 
-bool rvp_event_free(struct rvp_thread *thread, void *block, uint64_t usable, enum rvp_family family)
+void *rvp_full_calloc(size_t count, size_t each)
 {
-	(void)thread, (void)block, (void)usable, (void)family;
-	abort();
+	return rvp_calloc_long_way(count, each);
+}
+
+void rvp_full_free(void *block)
+{
+	rvp_free_long_way(block);
 }
 
 /* Of a thread that is recorded: nobody here. */

@@ -195,14 +195,19 @@ static unsigned hook_by_name(const char *name)
 #undef HOOK
 	};
 
-	name += strncmp(name, "rvp_front_", 10) == 0 ? 10 : 0;
+	static const char *const before[] = {"rvp_front_", "rvp_full_", "rvp_", ""};
+	const char *const *prefix = before;
+
+	while (strncmp(name, *prefix, strlen(*prefix)) != 0)
+		prefix++;
+	name += strlen(*prefix);
 	for (unsigned i = 0; i < UNWIND_HOOK_OTHER; i++)
 		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
 			return i;
 	return UNWIND_HOOK_OTHER;
 }
 
-/* Of a hook, or of the rest of it that its beginning jumped to (malloc_long_way). */
+/* Of a hook, or of the rest of it that its beginning jumped to (rvp_full_malloc, rvp_malloc_long_way). */
 static unsigned hook_of(unw_cursor_t *cursor)
 {
 	unw_proc_info_t info;
