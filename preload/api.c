@@ -16,6 +16,7 @@
  */
 #define RVPROF_ABSENT /* the table alone: the library has nobody to look for */
 #include "rvprof.h"
+#include "preload/device.h"
 #include "preload/emit.h"
 #include "preload/enter.h"
 #include "preload/finalizer.h"
@@ -193,9 +194,12 @@ static void tag(int source, const void *address, size_t bytes, const char *categ
 
 static void step(int source, int kind, int phase, uint64_t seq_len, uint64_t tokens, const char *name)
 {
-	struct stay stay = enter();
+	struct stay stay;
 	struct rvp_text text;
 
+	if (kind != RVP_STEP_PHASE)
+		rvp_device_mark();
+	stay = enter();
 	if (!stay.thread)
 		return;
 	text = rvp_text_of(name);

@@ -2,6 +2,7 @@
 /* finish.c: see finish.h. */
 #include "preload/finish.h"
 
+#include "preload/device.h"
 #include "preload/emit.h"
 #include "preload/enter.h"
 #include "preload/finalizer.h"
@@ -77,6 +78,8 @@ void rvp_finish(enum rvp_ending how, int status)
 
 	if (!rvp_process.tree || !rvp_process.entry || rvp_process_is_vfork_child() || atomic_load(&rvp_process.locked))
 		return;
+	if (state == RVP_READY && is_ours())
+		rvp_device_finish(how);
 	thread = state == RVP_READY ? rvp_enter() : NULL; /* a child by fork makes itself at home here */
 	if (is_ours() && is_first_time()) {
 		if (thread)

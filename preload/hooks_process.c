@@ -5,6 +5,7 @@
  * vfork is never wrapped: its child returns through our frame. A child of vfork is recorded as its parent
  * (process.h, P2), so its exec must not end the parent's records.
  */
+#include "preload/device.h"
 #include "preload/emit.h"
 #include "preload/enter.h"
 #include "preload/finish.h"
@@ -136,6 +137,8 @@ static void before_exec(const char *path, char *const *environment)
 
 	rvp_followers_check(environment);
 	look_from_vfork_child();
+	if (path && has_something_to_tell())
+		rvp_device_finish(RVP_ENDING__EXIT);
 	thread = path && has_something_to_tell() ? rvp_enter() : NULL;
 	if (thread) {
 		rvp_writes_end(thread, "the program was replaced");

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* injection.c: NVTX_INJECTION64_PATH names librvprof_nvtx.so; a tool that it named goes to
- * RVPROF_NVTX_FORWARD, and ours hands everything on to it.
+/* injection.c: NVTX_INJECTION64_PATH names librvprof_nvtx.so, CUDA_INJECTION64_PATH librvprof_cupti.so; a tool that
+ * one of them named goes to RVPROF_NVTX_FORWARD or RVPROF_CUDA_FORWARD, and ours hands everything on to it.
  *
- * In every process: NVTX is a set of headers, so nothing of a program or of the libraries that it will open
- * later tells whether they use it. A program that does not never reads the variable, and no library is
- * opened. Where ours is not installed the variables stay as they are.
+ * NVTX in every process: it is a set of headers, so nothing of a program or of the libraries that it will open later
+ * tells whether they use it. A program that does not never reads the variable, and no library is opened. CUDA only
+ * where the driver's library can be found (cuda_place.c), since some programs look at the variable without it, and not
+ * with --cuda off. Where ours is not installed the variables stay as they are.
  */
 #include "preload/injection.h"
 
+#include "preload/cuda_place.h"
 #include "preload/disk.h"
 #include "preload/process.h"
 #include "preload/sys.h"
@@ -16,18 +18,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VARIABLE "NVTX_INJECTION64_PATH"
+struct injection {
+	const char *variable, *forward, *library; /* with its slash */
+};
 
-/* Beside the library: in a build tree, and where it is installed. */
-static bool find(char *into, size_t bytes)
+static const struct injection nvtx = {"NVTX_INJECTION64_PATH", "RVPROF_NVTX_FORWARD", "/librvprof_nvtx.so"};
+static const struct injection cuda = {"CUDA_INJECTION64_PATH", "RVPROF_CUDA_FORWARD", "/librvprof_cupti.so"};
+
+/* Beside the library: where it is installed, and in a build tree. */
+static bool find(const char *library, char *into, size_t bytes)
 {
-	static const char *const places[] = {"/librvprof_nvtx.so", "/../cupti/librvprof_nvtx.so"};
-	size_t folder = rvp_disk_append(into, bytes, 0, rvp_process.library);
+	static const char *const places[] = {"", "/../cupti"};
+	size_t folder = rvp_disk_append(into, bytes, 0, rvp_process.library), length;
 
 	while (folder && into[folder - 1] != '/')
 		folder--;
 	for (unsigned i = 0; folder && i < sizeof places / sizeof places[0]; i++) {
-		rvp_disk_append(into, bytes, folder - 1, places[i]);
+		length = rvp_disk_append(into, bytes, folder - 1, places[i]);
+		rvp_disk_append(into, bytes, length, library);
 		if (rvp_syscall6(SYS_access, (long)into, R_OK, 0, 0, 0, 0) == 0)
 			return true;
 	}
@@ -35,22 +43,28 @@ static bool find(char *into, size_t bytes)
 }
 
 /* Ours, by whatever path an ancestor found it. */
-static bool is_ours(const char *path)
+static bool is_ours(const char *library, const char *path)
 {
-	static const char name[] = "/librvprof_nvtx.so";
-	size_t length = strlen(path);
+	size_t length = strlen(path), name = strlen(library);
 
-	return length >= sizeof name - 1 && strcmp(path + length - (sizeof name - 1), name) == 0;
+	return length >= name && strcmp(path + length - name, library) == 0;
+}
+
+static void put(const struct injection *injection)
+{
+	char path[RVP_FOLDER_BYTES + 64];
+	const char *before = getenv(injection->variable);
+
+	if ((before && is_ours(injection->library, before)) || !find(injection->library, path, sizeof path))
+		return;
+	if (before && *before)
+		setenv(injection->forward, before, 1);
+	setenv(injection->variable, path, 1);
 }
 
 void rvp_injection_prepare(void)
 {
-	static char path[RVP_FOLDER_BYTES + 64];
-	const char *before = getenv(VARIABLE);
-
-	if ((before && is_ours(before)) || !find(path, sizeof path))
-		return;
-	if (before && *before)
-		setenv("RVPROF_NVTX_FORWARD", before, 1);
-	setenv(VARIABLE, path, 1);
+	put(&nvtx);
+	if (rvp_process.options.cuda != RVP_CUDA_OFF && rvp_cuda_is_there())
+		put(&cuda);
 }

@@ -10,6 +10,7 @@
 #include "preload/blocks.h"
 #include "preload/cost.h"
 #include "preload/count.h"
+#include "preload/device_own.h"
 #include "preload/full.h"
 #include "preload/own.h"
 #include "preload/pause.h"
@@ -193,8 +194,13 @@ static void note_beside(enum besides why, enum rvp_kind kind, void *block, uint6
 
 void rvp_beside_alloc(void *block, uint64_t bytes, enum rvp_family family, uint64_t pc)
 {
-	enum besides why = why_beside(pc);
+	enum besides why;
 
+	if (__builtin_expect(rvp_local.phase == RVP_OWN, 0)) {
+		rvp_own_alloc(block);
+		return;
+	}
+	why = why_beside(pc);
 	if (why == NOT_OURS)
 		return;
 	rvp_count_alloc(bytes, rvp_real.malloc_usable_size(block));
@@ -203,8 +209,13 @@ void rvp_beside_alloc(void *block, uint64_t bytes, enum rvp_family family, uint6
 
 void rvp_beside_free(void *block, uint64_t usable, enum rvp_family family, uint64_t pc)
 {
-	enum besides why = why_beside(pc);
+	enum besides why;
 
+	if (__builtin_expect(rvp_local.phase == RVP_OWN, 0)) {
+		rvp_own_free(block, usable, family);
+		return;
+	}
+	why = why_beside(pc);
 	if (why == NOT_OURS)
 		return;
 	rvp_count_free(usable);

@@ -20,7 +20,8 @@
 
 #include <stdbool.h>
 
-enum rvp_phase { RVP_OUTSIDE = 0, RVP_OURS = 1, RVP_REAL = 2 };
+/* OWN: the thread is in another library, at work for the profiler (device_own.h). */
+enum rvp_phase { RVP_OUTSIDE = 0, RVP_OURS = 1, RVP_REAL = 2, RVP_OWN = 3 };
 
 enum { RVP_FRAMES_MAX = 1024, RVP_WALK_STACK_BYTES = 12 * 1024 };
 
@@ -97,6 +98,8 @@ struct rvp_local {
 	struct rvp_counters *counters;
 	volatile uint32_t phase;
 	uint32_t state; /* thread.c's */
+	uint32_t own_depth; /* device_own.c's, as are the next */
+	int64_t own_sample_left, own_frees_left;
 };
 extern __thread struct rvp_local rvp_local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 

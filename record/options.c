@@ -172,6 +172,43 @@ static bool read_MAX_LOG(struct rvp_options *options, struct part value)
 	options->max_log_bytes = bytes;
 	return true;
 }
+static bool read_CUDA(struct rvp_options *options, struct part value)
+{
+	if (is(value, "off"))
+		options->cuda = RVP_CUDA_OFF;
+	else if (is(value, "auto"))
+		options->cuda = RVP_CUDA_AUTO;
+	else if (is(value, "full"))
+		options->cuda = RVP_CUDA_FULL;
+	else
+		return false;
+	return true;
+}
+/* "3", "3%", "0.5": per cent, to a tenth. */
+static bool read_CUDA_BUDGET(struct rvp_options *options, struct part value)
+{
+	struct part rest = {"", 0};
+	uint64_t whole, tenths = 0;
+	const char *point;
+
+	if (value.length && value.text[value.length - 1] == '%')
+		value.length--;
+	point = memchr(value.text, '.', value.length);
+	if (point) {
+		rest = (struct part){point + 1, (size_t)(value.text + value.length - point - 1)};
+		value.length = (size_t)(point - value.text);
+	}
+	if (!read_number(value, 100, &whole) || (point && !read_number(rest, 9, &tenths)))
+		return false;
+	if (whole * 10 + tenths > 1000)
+		return false;
+	options->cuda_budget_milli = (uint32_t)(whole * 10 + tenths);
+	return true;
+}
+static bool read_SYNC_STEPS(struct rvp_options *options, struct part value)
+{
+	return read_flag(&options->sync_steps, value);
+}
 static bool read_FORCE(struct rvp_options *options, struct part value)
 {
 	return read_flag(&options->force, value);
@@ -219,6 +256,11 @@ static bool read_NVTX_FORWARD(struct rvp_options *options, struct part value)
 	(void)options, (void)value; /* librvprof_nvtx.so's own matter */
 	return true;
 }
+static bool read_CUDA_FORWARD(struct rvp_options *options, struct part value)
+{
+	(void)options, (void)value; /* librvprof_cupti.so's own matter */
+	return true;
+}
 static bool read_RUN_DIR(struct rvp_options *options, struct part value)
 {
 	return read_text(options->run_dir, value);
@@ -244,6 +286,7 @@ static const struct option_row rows[] = {
     {"disable", "0|1", false, read_DISABLE},
     {"run-dir", "DIR", false, read_RUN_DIR},
     {"nvtx-forward", "PATH", false, read_NVTX_FORWARD},
+    {"cuda-forward", "PATH", false, read_CUDA_FORWARD},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
@@ -369,6 +412,7 @@ void rvp_options_defaults(struct rvp_options *options)
 	memset(options, 0, sizeof *options);
 	options->python = options->follow = options->finalize = options->adapters = true;
 	options->exit_wait_s = 10;
+	options->cuda_budget_milli = 30;
 	options->max_log_bytes = 1ull << 30;
 }
 

@@ -12,6 +12,7 @@
 #ifndef RVP_OPTIONS_H
 #define RVP_OPTIONS_H
 
+#include "record/device.h"
 #include "record/names.h"
 
 #include <stdbool.h>
@@ -29,6 +30,9 @@ struct rvp_options {
 	enum rvp_mode mode;
 	bool python, follow, finalize, disable, adapters;
 	bool writes; /* follow the writes to large blocks for a window */
+	enum rvp_cuda cuda;
+	uint32_t cuda_budget_milli; /* in thousandths: 30 is 3 % */
+	bool sync_steps;
 	bool force, quiet;          /* of `run` alone */
 	enum rvp_wants_color color; /* of `run` alone */
 	uint32_t exit_wait_s;

@@ -30,7 +30,7 @@ if [ -f "$root/preload/operators.def" ]; then
 	grep -o '_Z[A-Za-z_0-9]*' "$root/preload/operators.def" | sort -u >"$scratch/operators"
 	sort -u -o "$scratch/hooks" "$scratch/hooks" "$scratch/operators"
 fi
-echo rvprof_api_1 | sort -u -o "$scratch/hooks" - "$scratch/hooks"
+printf "rvprof_api_1\nrvprof_device_1\n" | sort -u -o "$scratch/hooks" - "$scratch/hooks"
 comm -23 "$scratch/exports" "$scratch/hooks" | sed 's/$/ is shown, and is no hook/' >"$scratch/diff"
 comm -13 "$scratch/exports" "$scratch/hooks" | grep -v '^_Z' | sed 's/$/ is a hook, and is not shown/' >>"$scratch/diff"
 verdict exports "$scratch/diff"

@@ -55,6 +55,30 @@ START_TEST(each_variable)
 }
 END_TEST
 
+START_TEST(the_device)
+{
+	ck_assert(READ("HOME=/"));
+	ck_assert_int_eq(options.cuda, RVP_CUDA_AUTO);
+	ck_assert_uint_eq(options.cuda_budget_milli, 30);
+	ck_assert(!options.sync_steps);
+	ck_assert(READ("RVPROF_CUDA=full", "RVPROF_CUDA_BUDGET=0.5", "RVPROF_SYNC_STEPS=1"));
+	ck_assert_int_eq(options.cuda, RVP_CUDA_FULL);
+	ck_assert_uint_eq(options.cuda_budget_milli, 5);
+	ck_assert(options.sync_steps);
+	ck_assert(READ("RVPROF_CUDA=off", "RVPROF_CUDA_BUDGET=100%"));
+	ck_assert_int_eq(options.cuda, RVP_CUDA_OFF);
+	ck_assert_uint_eq(options.cuda_budget_milli, 1000);
+	ck_assert(!READ("RVPROF_CUDA_BUDGET=101"));
+	ck_assert(!READ("RVPROF_CUDA_BUDGET=100.5"));
+	ck_assert(!READ("RVPROF_CUDA_BUDGET=3.25"));
+	ck_assert(!READ("RVPROF_CUDA_BUDGET="));
+	ck_assert(!READ("RVPROF_CUDA_BUDGET=%"));
+	ck_assert(!READ("RVPROF_CUDA=on"));
+	ck_assert_str_eq(complaint, "RVPROF_CUDA can not be 'on': off|auto|full");
+	ck_assert_uint_eq(options.cuda_budget_milli, 30);
+}
+END_TEST
+
 START_TEST(several_at_once)
 {
 	ck_assert(READ("RVPROF_MODE=sampled", "RVPROF_OPTIONS=mode=full,max-log=1K,no-follow,,output=x=y"));
@@ -298,6 +322,7 @@ int main(void)
 
 	tcase_add_test(pure, defaults);
 	tcase_add_test(pure, each_variable);
+	tcase_add_test(pure, the_device);
 	tcase_add_test(pure, several_at_once);
 	tcase_add_test(pure, complaints);
 	tcase_add_test(pure, a_long_complaint_is_cut);

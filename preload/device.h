@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* device.h: the recorder's side of record/device.h, where the rest of the recorder calls it. */
+#ifndef RVP_PRELOAD_DEVICE_H
+#define RVP_PRELOAD_DEVICE_H
+
+#include "record/schema.h"
+
+/* The process is about to end or to be replaced: whoever follows the device writes what is left, once. Outside of
+ * rvp_enter; `how` decides on how long that may take. Nothing in a signal handler inside a hook. */
+void rvp_device_finish(enum rvp_ending how);
+
+/* A step is about to begin, said by this thread. Outside of rvp_enter. */
+void rvp_device_mark(void);
+
+#endif
