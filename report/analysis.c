@@ -60,6 +60,29 @@ void rvp_pass_see_tracked_peak(struct rvp_pass *pass, uint64_t quiet_bytes, uint
 	pass->peak_number++;
 }
 
+/* Of a device: of moments with equal bytes the one at which most of them were given out. Else a segment would be shown
+ * as it was when the driver had just given it, with nothing in it. */
+static void see_device_peak(struct rvp_pass *pass, uint64_t ns)
+{
+	const struct rvp_device_sums *sums = &pass->devices.sums[pass->question->device];
+	uint64_t tracked = pass->state.tracked.amount.bytes, number = pass->peak_number;
+	uint64_t idle = pass->state.by_category[RVP_CATEGORY_ALLOCATOR].amount.bytes + sums->unmapped_bytes;
+
+	rvp_pass_see_tracked_peak(pass, tracked, tracked > idle ? tracked - idle : 0, ns);
+	if (pass->peak_number == number)
+		return;
+	pass->device_peak_bytes = tracked;
+	pass->device_peak_managed_bytes = sums->managed_bytes;
+}
+
+static void see_peak(struct rvp_pass *pass, uint64_t ns)
+{
+	if (pass->question->device)
+		see_device_peak(pass, ns);
+	else
+		rvp_pass_see_tracked_peak(pass, rvp_pass_quiet_bytes(pass), pass->state.tracked.amount.bytes, ns);
+}
+
 static void come_alive(struct rvp_pass *pass, const struct rvp_event *event, struct rvp_site *site)
 {
 	struct rvp_live *own = &pass->state.live_by_process[event->moment->process];
@@ -71,8 +94,7 @@ static void come_alive(struct rvp_pass *pass, const struct rvp_event *event, str
 		rvp_tally_see_peak(&pass->tallies[event->moment->process], own, event->moment->ns);
 		rvp_tally_see_peak(&pass->tree, &pass->state.live, event->moment->ns);
 	}
-	rvp_pass_see_tracked_peak(pass, rvp_pass_quiet_bytes(pass), pass->state.tracked.amount.bytes,
-				  event->moment->ns);
+	see_peak(pass, event->moment->ns);
 }
 
 static void born(struct rvp_pass *pass, const struct rvp_event *event)
@@ -82,7 +104,8 @@ static void born(struct rvp_pass *pass, const struct rvp_event *event)
 	if (!site->first_ns)
 		site->first_ns = event->moment->ns;
 	site->last_ns = event->moment->ns;
-	if (!(event->block.flags & RVP_BLOCK_MAPPED)) { /* mappings have totals of their own */
+	/* Mappings have totals of their own. */
+	if (!(event->block.flags & (RVP_BLOCK_MAPPED | RVP_BLOCK_AGAIN))) {
 		site->allocated.bytes += event->weight.amount.bytes;
 		site->allocated.count += event->weight.amount.count;
 	}
@@ -115,6 +138,23 @@ static void restored(struct rvp_pass *pass, const struct rvp_event *event)
 	come_alive(pass, event, site_of(pass, event));
 }
 
+static void resized(struct rvp_pass *pass, const struct rvp_event *event)
+{
+	struct rvp_live *own = &pass->state.live_by_process[event->moment->process];
+	struct rvp_weight before = {.amount = {event->before_bytes, event->weight.amount.count}};
+	struct rvp_site *site = site_of(pass, event);
+
+	rvp_pass_take_out(pass, site, &before);
+	rvp_live_subtract(&pass->state.live, &before);
+	rvp_live_subtract(own, &before);
+	rvp_pass_enter(pass, site, &event->weight, event->moment->ns);
+	rvp_live_add(&pass->state.live, &event->weight);
+	rvp_live_add(own, &event->weight);
+	rvp_tally_see_peak(&pass->tallies[event->moment->process], own, event->moment->ns);
+	rvp_tally_see_peak(&pass->tree, &pass->state.live, event->moment->ns);
+	see_peak(pass, event->moment->ns);
+}
+
 /* What a call path gave out beyond what was recorded. */
 struct fold_sum {
 	uint32_t stack, python;
@@ -123,6 +163,8 @@ struct fold_sum {
 
 static void fold(struct rvp_pass *pass, uint32_t process, const struct fold_sum *sum, uint64_t ns)
 {
+	if (pass->question->device)
+		return; /* the host's */
 	uint32_t number = rvp_site_number(pass->sites, process, sum->stack, sum->python);
 
 	if (number == UINT32_MAX) {
@@ -245,14 +287,28 @@ static void apply(struct rvp_pass *pass, const struct rvp_event *event)
 	case RVP_EVENT_INHERITED_RESTORED:
 		pass->tallies[event->moment->process].inherited_free_bytes -= event->weight.amount.bytes;
 		break;
+	case RVP_EVENT_RESIZED:
+		if (counts(event))
+			resized(pass, event);
+		break;
 	default: other(pass, event); break;
 	}
 	if (event->kind != RVP_EVENT_END)
 		tell(pass, event);
 }
 
+static bool is_of_block(const struct rvp_event *event)
+{
+	return event->kind <= RVP_EVENT_INHERITED_RESTORED || event->kind == RVP_EVENT_RESIZED;
+}
+
 static void take_event(struct rvp_pass *pass, const struct rvp_event *event)
 {
+	if (is_of_block(event) && rvp_block_device(&event->block) != pass->question->device) {
+		if (pass->question->shows_devices)
+			tell(pass, event);
+		return;
+	}
 	if (pass->question->attribution)
 		rvp_attribution_see(pass->question->attribution, event);
 	apply(pass, event);
@@ -274,6 +330,10 @@ static void take(struct rvp_pass *pass, const struct rvp_moment *moment)
 		pass->no_memory |= !rvp_map_table_take(&pass->maps, moment);
 	for (size_t i = 0; i < pass->maps.count && !pass->no_memory; i++)
 		take_event(pass, &pass->maps.events[i]);
+	/* Likewise. */
+	pass->no_memory |= !rvp_device_blocks_take(&pass->devices, moment);
+	for (size_t i = 0; i < pass->devices.count && !pass->no_memory; i++)
+		take_event(pass, &pass->devices.events[i]);
 }
 
 /* The earliest of what is to be done before a moment that lies behind it. */
@@ -342,6 +402,25 @@ static void finish_observers(struct rvp_pass *pass)
 			(*observers)->finish(*observers, &pass->state);
 }
 
+/* What the counters say is the host's; of a device nothing is sampled. */
+static void give_device(struct rvp_pass *pass)
+{
+	struct rvp_analysis *answer = pass->answer;
+	struct rvp_totals *totals = &answer->totals;
+
+	answer->device = pass->question->device;
+	answer->tracked_peak_bytes = pass->device_peak_bytes;
+	answer->device_peak_managed_bytes = pass->device_peak_managed_bytes;
+	answer->device_unknown_frees = pass->devices.sums[pass->question->device].unknown_frees;
+	totals->counters = (struct rvp_counters){0};
+	for (size_t i = 0; i < answer->site_count; i++) {
+		totals->counters.alloc_count += answer->sites[i].allocated.count;
+		totals->counters.alloc_bytes += answer->sites[i].allocated.bytes;
+	}
+	totals->counters_are_exact = totals->timeline_is_exact = totals->error_is_known = !totals->lost_records;
+	totals->free_bytes = totals->counters.alloc_bytes - totals->end_live_bytes;
+}
+
 static void finish(struct rvp_pass *pass)
 {
 	struct rvp_analysis *answer = pass->answer;
@@ -366,6 +445,8 @@ static void finish(struct rvp_pass *pass)
 		rvp_totals_of_process(&answer->processes[i], pass->run, i, &pass->tallies[i],
 				      rvp_match_counts(pass->matcher, i));
 	rvp_totals_of_run(&answer->totals, pass->run, answer->processes, &pass->tree);
+	if (pass->question->device)
+		give_device(pass);
 }
 
 static bool open_pass(struct rvp_pass *pass)
@@ -396,6 +477,8 @@ static bool open_pass(struct rvp_pass *pass)
 	    !rvp_site_table_open(&pass->by_purpose, processes) ||
 	    !rvp_map_table_open(&pass->maps, processes, &pass->base,
 				(struct rvp_classifier){rvp_pass_classify, pass}) ||
+	    !rvp_device_blocks_open(&pass->devices, pass->run, &pass->base,
+				    (struct rvp_classifier){rvp_pass_classify, pass}) ||
 	    !rvp_tree_rss_open(&pass->state.resident, pass->run))
 		return false;
 	pass->timeline = rvp_timeline_open(pass->run, RVP_NO_PROCESS);
@@ -407,6 +490,8 @@ static bool open_pass(struct rvp_pass *pass)
 		rvp_timeline_expect(pass->timeline, rvp_match_blocks(pass->matcher));
 	pass->state.matcher = pass->matcher;
 	pass->state.maps = &pass->maps;
+	pass->state.devices = &pass->devices;
+	pass->state.device = question->device;
 	return pass->matcher != NULL;
 }
 
@@ -416,6 +501,7 @@ static void close_pass(struct rvp_pass *pass)
 	rvp_matcher_close(pass->matcher);
 	rvp_tree_rss_free(&pass->state.resident);
 	rvp_map_table_free(&pass->maps);
+	rvp_device_blocks_free(&pass->devices);
 	rvp_site_table_free(&pass->base);
 	rvp_site_table_free(&pass->by_purpose);
 	for (size_t i = 0; pass->moments && i < pass->question->moment_count; i++)

@@ -31,7 +31,8 @@ struct rvp_site {
 	uint32_t reason;               /* rvp_reason_text: of its first block */
 	uint32_t stack;                /* rvp_node_at; 0: none */
 	uint32_t python;               /* rvp_python_node_at; 0: none */
-	uint32_t is_estimate;          /* 1: sampled blocks are in it */
+	uint16_t is_estimate;          /* 1: sampled blocks are in it */
+	uint16_t device;               /* of its blocks, by the run's number; 0: the host */
 	uint64_t first_ns, last_ns;    /* first and last alloc: when to look a module up */
 	struct rvp_amount allocated;   /* ever, folded ones included */
 	struct rvp_amount temporary;   /* freed by their own thread before its next alloc */
@@ -98,6 +99,9 @@ struct rvp_analysis {
 	uint64_t tracked_end_bytes, tracked_end_count; /* likewise of at_end */
 	struct rvp_maximum max_by_purpose[RVP_PURPOSES_MAX];
 	struct rvp_maximum max_by_category[RVP_CATEGORY_COUNT];
+	uint32_t device; /* as asked */
+	uint64_t device_peak_managed_bytes; /* of tracked_peak_bytes: managed memory, which may lie on the host for a while */
+	uint64_t device_unknown_frees;      /* of what was never seen to be given out */
 };
 
 struct rvp_observer; /* observer.h: whoever wants every matched event while the pass goes */
@@ -107,6 +111,8 @@ struct rvp_question {
 	const uint64_t *moments_ns; /* ascending */
 	size_t moment_count;
 	size_t series_rows;                  /* at most so many rows; 0: no series */
+	uint32_t device;     /* whose memory: 0 the host's, else that device's (device_list.h) alone */
+	bool shows_devices;  /* observers see the events of all devices too, which are in no sum: a survey */
 	struct rvp_observer **observers;     /* NULL ends them; may be NULL */
 	struct rvp_attribution *attribution; /* NULL: everything is unknown */
 };

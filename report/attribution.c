@@ -10,6 +10,7 @@
 
 #include "report/analysis.h"
 #include "report/claims.h"
+#include "report/device_blocks.h"
 #include "report/live_index.h"
 #include "report/match.h"
 #include "report/write_windows.h"
@@ -94,6 +95,9 @@ const struct rvp_block *rvp_survey_block(const struct rvp_attribution *attributi
 
 	if (block || !attribution->state || process >= attribution->run->process_count)
 		return block;
+	block = rvp_device_block_at(attribution->state->devices, process, address);
+	if (block)
+		return block;
 	return rvp_matched_block(attribution->state->matcher, process, address);
 }
 
@@ -165,8 +169,11 @@ void rvp_claim_site(struct rvp_attribution *attribution, uint32_t site, struct r
 
 /* ---- the survey ---- */
 
+/* Of devices there is an index already, of tensors in segments. */
 static bool is_indexed(const struct rvp_block *block)
 {
+	if (rvp_block_device(block))
+		return false;
 	return block->bytes >= RVP_INDEXED_BYTES || block->flags & RVP_BLOCK_MAPPED;
 }
 
@@ -225,7 +232,8 @@ static struct rvp_status survey(struct rvp_attribution *attribution)
 	struct rvp_analysis answer;
 	struct rvp_status status;
 
-	status = rvp_analyse(attribution->run, &(struct rvp_question){.observers = observers}, &answer);
+	status = rvp_analyse(attribution->run, &(struct rvp_question){.observers = observers, .shows_devices = true},
+			     &answer);
 	if (rvp_failed(status))
 		return status;
 	rvp_analysis_free(&answer);

@@ -21,6 +21,9 @@ enum rvp_block_flags {
 	RVP_BLOCK_OCCUPIED = 4, /* the number is in use */
 	RVP_BLOCK_MAPPED = 8,   /* a mapping of the program, not a block of its allocator */
 	RVP_BLOCK_FILE = 16,    /* a mapping of a file: counts only when evidence speaks for it */
+	RVP_BLOCK_POOL = 32,    /* of a device: what a pool of the driver's holds and has not given out */
+	RVP_BLOCK_AGAIN = 64,   /* of a device: it was there under another address; no alloc */
+	RVP_BLOCK_DEVICE_SHIFT = 16, /* the number of the device above these (device_list.h); 0: the host */
 };
 
 #define RVP_NOT_COUNTED UINT32_MAX
@@ -36,6 +39,12 @@ struct rvp_block {
 	uint32_t thread; /* low bits of its thread_serial */
 	uint32_t birth;  /* low bits of the number of its birth in its process; 0: of a mapping */
 };
+
+/* The device that it is on; 0: the host. */
+static inline uint32_t rvp_block_device(const struct rvp_block *block)
+{
+	return block->flags >> RVP_BLOCK_DEVICE_SHIFT;
+}
 
 struct rvp_block_place {
 	uint32_t hash, number; /* number: of the block, + 1; 0: empty */

@@ -64,7 +64,7 @@ static void see(struct rvp_observer *observer, const struct rvp_event *event, co
 		this->must_sum = true;
 		return;
 	}
-	this->must_sum |= state->change_count != this->seen_changes;
+	this->must_sum |= state->change_count != this->seen_changes || event->kind == RVP_EVENT_RESIZED;
 	if (this->must_sum)
 		sum_anew(this, state);
 	else if (is_block && event->block.split != RVP_NOT_COUNTED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* evidence.h: the interface of a kind of evidence, one file each (evidence_tags.c, evidence_files.c,
- * evidence_rules.c, evidence_scopes.c, evidence_lifetime.c, evidence_writes.c).
+ * evidence_rules.c, evidence_scopes.c, evidence_lifetime.c, evidence_writes.c, evidence_device.c).
  *
  * Rules
  *   - A source only claims what it has seen; it never guesses for others, and never overwrites: who is
@@ -68,6 +68,7 @@ struct rvp_evidence_source *rvp_evidence_rules(struct rvp_attribution *attributi
 struct rvp_evidence_source *rvp_evidence_scopes(struct rvp_attribution *attribution);
 struct rvp_evidence_source *rvp_evidence_lifetime(struct rvp_attribution *attribution);
 struct rvp_evidence_source *rvp_evidence_writes(struct rvp_attribution *attribution);
+struct rvp_evidence_source *rvp_evidence_device(struct rvp_attribution *attribution);
 
 /* Claims; `from_ns` 0: for the block's whole life. Without memory they are dropped and the attribution fails.
  */

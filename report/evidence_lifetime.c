@@ -74,6 +74,8 @@ static void survey(struct rvp_evidence_source *source, const struct rvp_event *e
 		open_life(lifetime);
 	if (lifetime->life.steps->count < least_steps(lifetime->life.steps))
 		return;
+	if (event->kind <= RVP_EVENT_RESTORED && event->block.flags & RVP_BLOCK_POOL)
+		return;
 	if (state->tracked.amount.bytes > lifetime->peak_bytes)
 		lifetime->peak_bytes = state->tracked.amount.bytes;
 	rvp_life_see(&lifetime->life, event);
@@ -143,15 +145,17 @@ static bool is_replaced_by(const struct rvp_life_site *old, const struct rvp_lif
 	       old->crossing_bytes * 2 >= grower->grown_bytes / (grower->increases ? grower->increases : 1);
 }
 
-static void claim_replaced(struct lifetime *lifetime, const struct rvp_life_site *grower)
+static void claim_replaced(struct lifetime *lifetime, uint32_t number, const struct rvp_state *state)
 {
 	struct rvp_attribution *attribution = lifetime->source.attribution;
+	const struct rvp_life_site *grower = &lifetime->life.sites[number];
 
 	for (size_t i = 0; i < lifetime->life.crosser_count; i++) {
 		const struct rvp_life_crosser *crosser = &lifetime->life.crossers[i];
 		const struct rvp_life_site *old = &lifetime->life.sites[crosser->site];
 
-		if (old == grower || !is_replaced_by(old, grower))
+		if (old == grower || !is_replaced_by(old, grower) ||
+		    state->sites[crosser->site].device != state->sites[number].device)
 			continue;
 		rvp_claim_block(
 		    attribution, crosser->key,
@@ -183,7 +187,8 @@ static void claim_joined(struct lifetime *lifetime, uint32_t grower, const struc
 	uint64_t place = place_of(state, grower);
 
 	for (uint32_t i = 0; place && i < life->count; i++)
-		if (joins(&life->sites[i], &life->sites[grower]) && place_of(state, i) == place)
+		if (joins(&life->sites[i], &life->sites[grower]) && place_of(state, i) == place &&
+		    state->sites[i].device == state->sites[grower].device)
 			rvp_claim_site(
 			    attribution, i,
 			    verdict_of(RVP_CATEGORY_KV_CACHE, REPLACED_CONFIDENCE,
@@ -339,7 +344,7 @@ static void survey_end(struct rvp_evidence_source *source, const struct rvp_stat
 		is_claimed[i] = true;
 		if (grows(site, least) && (site->most_siblings >= 2 || has_twin(life, site, least))) {
 			claim_grower(lifetime, i, GROWTH_CONFIDENCE);
-			claim_replaced(lifetime, site);
+			claim_replaced(lifetime, i, state);
 			claim_joined(lifetime, i, state);
 		} else if (grows(site, least) && grows_evenly(site)) {
 			claim_grower(lifetime, i, LONE_CONFIDENCE);

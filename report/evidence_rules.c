@@ -163,10 +163,18 @@ static void settle(struct rules *rules, struct site_rules *site, uint64_t bytes)
 		site->verdict = verdict_of(rules, rule);
 }
 
-/* The call path and the Python path of a birth; a mapping's is its record's too. */
-static void paths_of(const struct rvp_record *record, uint32_t *stack, uint32_t *python)
+/* The call path and the Python path of a birth; a mapping's is its record's too. Of devices a record can be of
+ * something else than what is born. */
+static void paths_of(const struct rvp_event *birth, uint32_t *stack, uint32_t *python)
 {
+	const struct rvp_record *record = birth->moment->record;
+
 	*stack = *python = 0;
+	if (rvp_block_device(&birth->block) || record->kind == RVP_DEVICE_ALLOC) {
+		*stack = birth->stack;
+		*python = birth->python;
+		return;
+	}
 	switch (record->kind) {
 	case RVP_ALLOC:
 	case RVP_SAMPLE:
@@ -213,7 +221,7 @@ static struct site_rules *site_of(struct rules *rules, const struct rvp_event *b
 	site = &rules->sites[birth->block.site];
 	if (site->is_known)
 		return site;
-	paths_of(birth->moment->record, &stack, &python);
+	paths_of(birth, &stack, &python);
 	site->choice =
 	    rvp_rules_for(rules->matcher, birth->moment->process, stack, python, birth->moment->ns);
 	site->is_known = true;

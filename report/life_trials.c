@@ -9,7 +9,7 @@ enum { PLACES = 64, TRIALS_A_SITE = 64, CALLERS = 1 << 14, WRAPPER_CALLERS = 4, 
 
 struct trial {
 	uint64_t address;
-	uint32_t process, stream, site;
+	uint32_t process, stream, site, device;
 	uint32_t scope;  /* native node that the thread must stay under; 0 with Python */
 	uint32_t python; /* Python node that it must stay in; 0: native */
 	bool is_open;
@@ -112,6 +112,7 @@ static void see_others(struct rvp_trials *trials, struct rvp_life *life, const s
 		struct trial *trial = &trials->places[i];
 
 		if (trial->is_open && trial->process == event->moment->process &&
+		    trial->device == rvp_block_device(&event->block) &&
 		    trial->stream == event->block.stream && !stays(trial, state->run, site))
 			end_trial(trials, life, trial, false);
 	}
@@ -125,6 +126,7 @@ static void begin_trial(struct rvp_trials *trials, const struct rvp_event *event
 			      .process = event->moment->process,
 			      .stream = event->block.stream,
 			      .site = event->block.site,
+			      .device = rvp_block_device(&event->block),
 			      .python = site->python,
 			      .is_open = true};
 

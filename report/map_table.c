@@ -2,6 +2,7 @@
 /* map_table.c: see map_table.h. */
 #include "report/map_table.h"
 
+#include "report/device_pinned.h"
 #include "report/grow.h"
 
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static void put(struct rvp_map_table *table, uint32_t process, const struct rvp_
 		table->no_memory = true;
 }
 
-static void restore(struct rvp_map_table *table, const struct rvp_moment *moment, struct rvp_block piece,
+void rvp_map_table_restore(struct rvp_map_table *table, const struct rvp_moment *moment, struct rvp_block piece,
 		    uint64_t address, uint64_t end)
 {
 	if (address >= end)
@@ -45,7 +46,7 @@ static void restore(struct rvp_map_table *table, const struct rvp_moment *moment
 }
 
 /* What lies in [address, end) goes; what of it lies outside stays. */
-static void cut(struct rvp_map_table *table, const struct rvp_moment *moment, uint64_t address, uint64_t end)
+void rvp_map_table_cut(struct rvp_map_table *table, const struct rvp_moment *moment, uint64_t address, uint64_t end)
 {
 	const struct rvp_block *found = rvp_live_index_find(&table->index, moment->process, address);
 
@@ -56,13 +57,13 @@ static void cut(struct rvp_map_table *table, const struct rvp_moment *moment, ui
 
 		rvp_live_index_remove(&table->index, moment->process, whole.address);
 		add_event(table, RVP_EVENT_DIED, moment, &whole);
-		restore(table, moment, whole, whole.address, address);
-		restore(table, moment, whole, end, whole.address + whole.bytes);
+		rvp_map_table_restore(table, moment, whole, whole.address, address);
+		rvp_map_table_restore(table, moment, whole, end, whole.address + whole.bytes);
 		found = rvp_live_index_next(&table->index, moment->process, address);
 	}
 }
 
-static bool is_range(uint64_t address, uint64_t bytes)
+bool rvp_is_mapped_range(uint64_t address, uint64_t bytes)
 {
 	return bytes && bytes < (uint64_t)1 << 48 && address < (uint64_t)1 << 57;
 }
@@ -82,7 +83,7 @@ static uint32_t number_of(uint64_t node)
 	return node <= UINT32_MAX ? (uint32_t)node : 0;
 }
 
-static void take_birth(struct rvp_map_table *table, const struct rvp_moment *moment, struct rvp_block *block,
+void rvp_map_table_bear(struct rvp_map_table *table, const struct rvp_moment *moment, struct rvp_block *block,
 		       uint64_t stack, uint64_t python)
 {
 	struct rvp_event *event;
@@ -97,6 +98,8 @@ static void take_birth(struct rvp_map_table *table, const struct rvp_moment *mom
 	event = add_event(table, RVP_EVENT_BORN, moment, block);
 	if (!event)
 		return;
+	event->stack = number_of(stack);
+	event->python = number_of(python);
 	event->block.split = block->split = table->classifier.classify(table->classifier.context, event);
 	put(table, moment->process, block);
 }
@@ -106,12 +109,12 @@ static void take_map(struct rvp_map_table *table, const struct rvp_moment *momen
 	const struct rvp_record_MAP *map = &moment->record->MAP;
 	struct rvp_block block = {.address = map->address, .bytes = map->bytes, .birth_ns = moment->ns};
 
-	if (!is_range(map->address, map->bytes))
+	if (!rvp_is_mapped_range(map->address, map->bytes))
 		return;
-	cut(table, moment, map->address, map->address + map->bytes);
+	rvp_map_table_cut(table, moment, map->address, map->address + map->bytes);
 	block.flags = block_flags(map);
 	if (block.flags)
-		take_birth(table, moment, &block, map->stack, map->python);
+		rvp_map_table_bear(table, moment, &block, map->stack, map->python);
 }
 
 /* A moved or resized mapping is a new block, as a realloc's is. */
@@ -121,16 +124,16 @@ static void take_remap(struct rvp_map_table *table, const struct rvp_moment *mom
 	const struct rvp_block *old;
 	struct rvp_block block = {.address = remap->address, .bytes = remap->bytes, .birth_ns = moment->ns};
 
-	if (!is_range(remap->address, remap->bytes) ||
-	    !is_range(remap->old_address, remap->old_bytes ? remap->old_bytes : 1))
+	if (!rvp_is_mapped_range(remap->address, remap->bytes) ||
+	    !rvp_is_mapped_range(remap->old_address, remap->old_bytes ? remap->old_bytes : 1))
 		return;
 	old = rvp_live_index_find(&table->index, moment->process, remap->old_address);
 	block.flags = old ? old->flags : 0;
 	if (remap->old_bytes)
-		cut(table, moment, remap->old_address, remap->old_address + remap->old_bytes);
-	cut(table, moment, remap->address, remap->address + remap->bytes);
+		rvp_map_table_cut(table, moment, remap->old_address, remap->old_address + remap->old_bytes);
+	rvp_map_table_cut(table, moment, remap->address, remap->address + remap->bytes);
 	if (block.flags)
-		take_birth(table, moment, &block, remap->stack, remap->python);
+		rvp_map_table_bear(table, moment, &block, remap->stack, remap->python);
 }
 
 bool rvp_map_table_take(struct rvp_map_table *table, const struct rvp_moment *moment)
@@ -138,19 +141,21 @@ bool rvp_map_table_take(struct rvp_map_table *table, const struct rvp_moment *mo
 	table->count = 0;
 	if (moment->process == RVP_NO_PROCESS)
 		return true;
-	if (moment->kind == RVP_MOMENT_END)
+	if (moment->kind == RVP_MOMENT_END) {
 		rvp_live_index_clear(&table->index, moment->process);
+		rvp_pinned_forget(table, moment->process);
+	}
 	if (moment->kind != RVP_MOMENT_RECORD)
 		return true;
 	switch (moment->record->kind) {
 	case RVP_MAP: take_map(table, moment); break;
 	case RVP_REMAP: take_remap(table, moment); break;
 	case RVP_UNMAP:
-		if (is_range(moment->record->UNMAP.address, moment->record->UNMAP.bytes))
-			cut(table, moment, moment->record->UNMAP.address,
+		if (rvp_is_mapped_range(moment->record->UNMAP.address, moment->record->UNMAP.bytes))
+			rvp_map_table_cut(table, moment, moment->record->UNMAP.address,
 			    moment->record->UNMAP.address + moment->record->UNMAP.bytes);
 		break;
-	default: break;
+	default: rvp_pinned_take(table, moment); break;
 	}
 	return !table->no_memory;
 }
@@ -166,5 +171,6 @@ void rvp_map_table_free(struct rvp_map_table *table)
 {
 	rvp_live_index_free(&table->index);
 	free(table->events);
+	free(table->pinned);
 	memset(table, 0, sizeof *table);
 }

@@ -24,6 +24,7 @@ enum rvp_event_kind {
 	RVP_EVENT_BEGIN, /* of a process */
 	RVP_EVENT_END,
 	RVP_EVENT_RECORD, /* any other record */
+	RVP_EVENT_RESIZED, /* of a device: a block counts more or less than before, its weight is what it counts now */
 };
 
 struct rvp_event {
@@ -32,6 +33,9 @@ struct rvp_event {
 	const struct rvp_moment *moment; /* process, time, thread, record */
 	struct rvp_block block;          /* not for BEGIN, END, RECORD */
 	struct rvp_weight weight;        /* likewise */
+	/* Of blocks of devices alone. */
+	uint64_t before_bytes;   /* of RESIZED: what it counted before */
+	uint32_t stack, python; /* of a birth */
 };
 
 enum { RVP_EVENTS_MAX = 2 }; /* that one record can make */

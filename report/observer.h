@@ -8,6 +8,7 @@
 #include "report/resident.h"
 
 struct rvp_map_table;
+struct rvp_device_blocks;
 
 struct rvp_live {
 	struct rvp_amount amount;
@@ -31,6 +32,8 @@ struct rvp_state {
 	uint64_t change_count; /* purposes that changed in the middle of a life so far: bytes went from site
 				* to site without an event */
 	const struct rvp_map_table *maps; /* its live mappings; NULL in a survey */
+	const struct rvp_device_blocks *devices;
+	uint32_t device; /* whose memory the sums are: 0 the host's, else that device's alone */
 };
 
 struct rvp_observer {

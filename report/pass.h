@@ -4,6 +4,7 @@
 #ifndef RVP_REPORT_PASS_H
 #define RVP_REPORT_PASS_H
 
+#include "report/device_blocks.h"
 #include "report/map_table.h"
 #include "report/observer.h"
 #include "report/series.h"
@@ -18,12 +19,14 @@ struct rvp_pass {
 	struct rvp_timeline *timeline;
 	struct rvp_matcher *matcher;
 	struct rvp_map_table maps;
+	struct rvp_device_blocks devices;
 	size_t next_change; /* of the attribution's */
 	struct rvp_state state;
 	struct rvp_tally *tallies; /* by process */
 	struct rvp_tally tree;
 	struct rvp_series series;
 	uint64_t peak_number;
+	uint64_t device_peak_bytes, device_peak_managed_bytes; /* of question->device */
 	uint64_t quiet_sampled_bytes,
 	    quiet_peak_bytes;        /* analysis.c: where the peak is, in spite of samples' noise */
 	uint64_t most_sample_bytes;  /* T of the processes in sampled mode, the largest */

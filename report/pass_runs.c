@@ -79,6 +79,14 @@ static void look_for_sites(struct rvp_pass *pass, uint32_t process, const struct
 	}
 }
 
+static void number_sites(struct rvp_pass *pass, uint32_t process, const struct rvp_brief *briefs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (briefs[i].event.is_alloc)
+			pass->no_memory |= rvp_match_site(pass->matcher, process, briefs[i].event.stack,
+							  briefs[i].event.python) == UINT32_MAX;
+}
+
 /* ---- where nobody wants events ---- */
 
 static uint64_t row_begins_ns(const struct rvp_series *series)
@@ -270,6 +278,10 @@ void rvp_pass_take_run(struct rvp_pass *pass, struct rvp_moment *moment, const s
 
 	if (pass->matcher->has_ended[moment->process])
 		return;
+	if (pass->question->device) { /* but sites have the same numbers in each pass */
+		number_sites(pass, moment->process, briefs, count);
+		return;
+	}
 	for (size_t part; count && !pass->no_memory; briefs += part, count -= part) {
 		part = count < GROUP ? count : GROUP;
 		look_for_blocks(&pass->matcher->tables[moment->process], briefs, part, &leads);

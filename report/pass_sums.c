@@ -38,6 +38,8 @@ uint32_t rvp_pass_classify(void *context, const struct rvp_event *birth)
 	struct rvp_verdict verdict;
 	uint32_t number;
 
+	if (pass->question->attribution && rvp_block_device(&birth->block) != pass->question->device)
+		return RVP_NOT_COUNTED; /* another pass's */
 	if (!pass->question->attribution)
 		return birth->block.flags & RVP_BLOCK_FILE ? RVP_NOT_COUNTED : birth->block.site;
 	verdict = rvp_attribution_judge(pass->question->attribution, birth);
@@ -54,20 +56,39 @@ static bool is_called(const struct rvp_block *block, const struct rvp_block_key 
 	return block->birth_ns == key->birth_ns && block->birth == key->birth;
 }
 
-static struct rvp_block *block_of(struct rvp_pass *pass, const struct rvp_block_key *key)
+/* The block of a key, and what it counts. */
+static struct rvp_block *device_block_of(struct rvp_pass *pass, const struct rvp_block_key *key,
+					 struct rvp_weight *weight)
+{
+	struct rvp_block *block =
+	    rvp_device_block_born(&pass->devices, key->process, key->address, key->birth, &weight->amount.bytes);
+
+	weight->amount.count = 1;
+	return block && block->birth_ns == key->birth_ns &&
+		       rvp_block_device(block) == pass->question->device
+		   ? block
+		   : NULL;
+}
+
+static struct rvp_block *host_block_of(struct rvp_pass *pass, const struct rvp_block_key *key,
+				       struct rvp_weight *weight)
 {
 	struct rvp_block *block = rvp_matched_block(pass->matcher, key->process, key->address);
 
 	if (!block || !is_called(block, key))
 		block = rvp_mapped_block(&pass->maps, key->process, key->address);
-	return block && is_called(block, key) ? block : NULL;
+	if (!block || !is_called(block, key))
+		return NULL;
+	*weight = rvp_weight_of(block, pass->run->processes[key->process].sample_bytes);
+	return block;
 }
 
 /* A block changes its purpose in the middle of its life. */
 static void change(struct rvp_pass *pass, const struct rvp_recast *to)
 {
-	struct rvp_block *block = block_of(pass, &to->key);
-	struct rvp_weight weight;
+	struct rvp_weight weight = {0};
+	struct rvp_block *block = pass->question->device ? device_block_of(pass, &to->key, &weight)
+							 : host_block_of(pass, &to->key, &weight);
 	uint32_t number;
 
 	if (!block)
@@ -82,7 +103,6 @@ static void change(struct rvp_pass *pass, const struct rvp_recast *to)
 	struct rvp_site *old = block->split != RVP_NOT_COUNTED ? &pass->sites->sites[block->split] : NULL;
 	struct rvp_site *site = &pass->sites->sites[number];
 
-	weight = rvp_weight_of(block, pass->run->processes[to->key.process].sample_bytes);
 	rvp_pass_settle_peak(pass, site);
 	if (old) {
 		rvp_pass_settle_peak(pass, old);

@@ -382,6 +382,7 @@ static struct rvp_status open_all(struct rvp_run *run, const char *folder)
 		status = scan_processes(run);
 	if (!rvp_failed(status))
 		status = rvp_identify(run);
+	rvp_devices_settle(run);
 	free(list.names);
 	return status;
 }
@@ -428,6 +429,7 @@ void rvp_run_close(struct rvp_run *run)
 		free(process->codes);
 		free(process->threads);
 		free(process->write_windows);
+		free(process->devices.met);
 		free(process->arguments);
 		free(process->environment);
 	}

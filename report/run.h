@@ -16,6 +16,7 @@
 #include "record/names.h"
 #include "record/schema.h"
 #include "record/status.h"
+#include "report/device_list.h"
 #include "report/metrics.h"
 
 #include <stdbool.h>
@@ -129,6 +130,7 @@ struct rvp_process {
 	size_t thread_count;
 	struct rvp_write_span *write_windows; /* as they were told */
 	size_t write_window_count;
+	struct rvp_met_devices devices;
 
 	struct rvp_process_source *source; /* the reader's own */
 };
@@ -161,6 +163,8 @@ struct rvp_run {
 	uint64_t child_how, child_status, child_started_ns, watch_cost_ns;
 
 	struct rvp_metrics metrics; /* what the program said of itself */
+	struct rvp_device devices[RVP_DEVICES_MAX]; /* number 1 is devices[0] */
+	size_t device_count;
 
 	struct rvp_run_source *source; /* the reader's own */
 };

@@ -327,7 +327,7 @@ static void take_definition(struct scan *scan, const struct rvp_record *record)
 		if (scan->source->log.deferred_count)
 			settle_deferred(scan, record);
 		break;
-	default: break;
+	default: scan->no_memory |= !rvp_devices_note(scan->process, scan->arena, record); break;
 	}
 }
 

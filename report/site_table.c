@@ -10,19 +10,20 @@
 struct key {
 	uint32_t process, stack, python;
 	uint16_t purpose;
-	uint8_t evidence;
+	uint8_t evidence, device;
 };
 
 static struct key key_of(const struct rvp_site *site)
 {
-	return (struct key){site->process, site->stack, site->python, site->purpose, site->evidence};
+	return (struct key){site->process, site->stack, site->python, site->purpose, site->evidence,
+			    (uint8_t)site->device};
 }
 
 static size_t home_of(const struct rvp_site_table *table, const struct key *key)
 {
 	uint64_t mixed = ((uint64_t)key->stack << 32 | key->python) * 0x9e3779b97f4a7c15u;
 
-	mixed = (mixed ^ mixed >> 29 ^ key->process ^ (uint64_t)key->purpose << 40 ^
+	mixed = (mixed ^ mixed >> 29 ^ key->process ^ (uint64_t)key->device << 32 ^ (uint64_t)key->purpose << 40 ^
 		 (uint64_t)key->evidence << 56) *
 		0xc2b2ae3d27d4eb4fu;
 	return (size_t)(mixed >> 24) & table->mask;
@@ -31,7 +32,7 @@ static size_t home_of(const struct rvp_site_table *table, const struct key *key)
 static bool is_same(const struct rvp_site *site, const struct key *key)
 {
 	return site->stack == key->stack && site->python == key->python && site->process == key->process &&
-	       site->purpose == key->purpose && site->evidence == key->evidence;
+	       site->purpose == key->purpose && site->evidence == key->evidence && site->device == key->device;
 }
 
 static bool resize_places(struct rvp_site_table *table, size_t place_count)
@@ -71,6 +72,7 @@ static uint32_t add_site(struct rvp_site_table *table, size_t at, const struct k
 						 .python = key->python,
 						 .purpose = key->purpose,
 						 .evidence = key->evidence,
+						 .device = key->device,
 						 .next_of_process = table->first_of_process[key->process]};
 	table->first_of_process[key->process] = number + 1;
 	table->places[at] = number + 1;
@@ -91,7 +93,13 @@ static uint32_t number_of(struct rvp_site_table *table, const struct key *key)
 
 uint32_t rvp_site_number(struct rvp_site_table *table, uint32_t process, uint32_t stack, uint32_t python)
 {
-	struct key key = {process, stack, python, RVP_CATEGORY_UNKNOWN, RVP_EVIDENCE_NONE};
+	return rvp_site_number_on(table, process, 0, stack, python);
+}
+
+uint32_t rvp_site_number_on(struct rvp_site_table *table, uint32_t process, uint32_t device, uint32_t stack,
+			    uint32_t python)
+{
+	struct key key = {process, stack, python, RVP_CATEGORY_UNKNOWN, RVP_EVIDENCE_NONE, (uint8_t)device};
 
 	return number_of(table, &key);
 }
@@ -99,7 +107,7 @@ uint32_t rvp_site_number(struct rvp_site_table *table, uint32_t process, uint32_
 uint32_t rvp_site_with_purpose(struct rvp_site_table *table, const struct rvp_site *site, uint16_t purpose,
 			       uint8_t evidence, uint8_t confidence, uint32_t reason)
 {
-	struct key key = {site->process, site->stack, site->python, purpose, evidence};
+	struct key key = {site->process, site->stack, site->python, purpose, evidence, (uint8_t)site->device};
 	size_t before = table->count;
 	uint32_t number = number_of(table, &key);
 

@@ -19,6 +19,10 @@ bool rvp_site_table_open(struct rvp_site_table *table, size_t process_count);
 /* Its number; made when it is new. UINT32_MAX without memory. */
 uint32_t rvp_site_number(struct rvp_site_table *table, uint32_t process, uint32_t stack, uint32_t python);
 
+/* The same of a device (device_list.h; 0: the host): its blocks are at other sites than the host's. */
+uint32_t rvp_site_number_on(struct rvp_site_table *table, uint32_t process, uint32_t device, uint32_t stack,
+			    uint32_t python);
+
 /* The site of the same call path as `site` (of any table) with another purpose and evidence; its reason and
  * confidence are those of the first. */
 uint32_t rvp_site_with_purpose(struct rvp_site_table *table, const struct rvp_site *site, uint16_t purpose,
