@@ -7,6 +7,10 @@
  * bytes at the same steps) or grows by the same bytes each time; a lone store that grows unevenly is a list
  * or a log.
  *
+ * A store that doubles does so seldom, and the prompt's share of it is asked for by another caller. So what a
+ * grower took over counts as growth too: as many blocks of another call path as it has siblings all went in the
+ * step of its first growth, none is left there, and they were smaller.
+ *
  * Replaced: blocks of another call path that lived until the growing ones took over, and were about as large,
  * are the cache of the prompt. Joined: so are those that came in steps and stay, are as large as the growing
  * ones, and were asked for at the same place of the program by another caller.
@@ -91,11 +95,42 @@ static uint64_t least_bytes(const struct lifetime *lifetime)
 	return share > least_growth_bytes ? share : least_growth_bytes;
 }
 
-static bool grows(const struct rvp_life_site *site, uint64_t least)
+/* What went when `site` began to grow, and was the same store before. */
+static bool went_on_as(const struct rvp_life *life, size_t old_number, size_t number,
+		       const struct rvp_state *state)
 {
-	return site->increases >= LEAST_INCREASES &&
-	       site->decreases * INCREASES_A_DECREASE <= site->increases &&
-	       site->most_border_bytes >= least && site->grown_bytes * 2 >= site->most_border_bytes;
+	const struct rvp_life_site *old = &life->sites[old_number], *site = &life->sites[number];
+
+	return old != site && old->last_crossing_step == site->first_growth_step && !old->border_bytes &&
+	       old->last_crossing_count == site->most_siblings &&
+	       old->last_crossing_bytes < site->most_border_bytes && number < state->site_count &&
+	       old_number < state->site_count &&
+	       state->sites[old_number].device == state->sites[number].device;
+}
+
+static uint32_t count_increases(const struct rvp_life *life, size_t number, const struct rvp_state *state)
+{
+	const struct rvp_life_site *site = &life->sites[number];
+	uint32_t before = 0;
+
+	if (site->increases >= LEAST_INCREASES || !site->increases || site->most_siblings < 2)
+		return site->increases;
+	for (size_t i = 0; i < life->count; i++) {
+		uint32_t increases = life->sites[i].increases ? life->sites[i].increases : 1;
+
+		if (increases > before && went_on_as(life, i, number, state))
+			before = increases;
+	}
+	return site->increases + before;
+}
+
+static bool grows(const struct rvp_life *life, size_t number, uint64_t least, const struct rvp_state *state)
+{
+	const struct rvp_life_site *site = &life->sites[number];
+
+	return site->decreases * INCREASES_A_DECREASE <= site->increases && site->most_border_bytes >= least &&
+	       site->grown_bytes * 2 >= site->most_border_bytes &&
+	       count_increases(life, number, state) >= LEAST_INCREASES;
 }
 
 static bool grows_evenly(const struct rvp_life_site *site)
@@ -105,14 +140,17 @@ static bool grows_evenly(const struct rvp_life_site *site)
 }
 
 /* Another call path that does the same at the same time: keys and values on two lines of the program. */
-static bool has_twin(const struct rvp_life *life, const struct rvp_life_site *site, uint64_t least)
+static bool has_twin(const struct rvp_life *life, size_t number, uint64_t least, const struct rvp_state *state)
 {
+	const struct rvp_life_site *site = &life->sites[number];
+
 	for (size_t i = 0; i < life->count; i++) {
 		const struct rvp_life_site *other = &life->sites[i];
 
 		if (other != site && other->increases == site->increases &&
 		    other->grown_bytes == site->grown_bytes &&
-		    other->first_growth_step == site->first_growth_step && grows(other, least))
+		    other->first_growth_step == site->first_growth_step &&
+		    grows(life, i, least, state))
 			return true;
 	}
 	return false;
@@ -162,6 +200,22 @@ static void claim_replaced(struct lifetime *lifetime, uint32_t number, const str
 		    verdict_of(RVP_CATEGORY_KV_CACHE, REPLACED_CONFIDENCE,
 			       rvp_reason(attribution, "lived until a growing store took its place")),
 		    0);
+	}
+}
+
+/* What grew itself, and went on as this one: its decrease is no end of it. */
+static void claim_forerunners(struct lifetime *lifetime, uint32_t grower, const struct rvp_state *state)
+{
+	struct rvp_attribution *attribution = lifetime->source.attribution;
+
+	for (uint32_t i = 0; lifetime->life.sites[grower].most_siblings >= 2 && i < lifetime->life.count; i++) {
+		const struct rvp_life_site *old = &lifetime->life.sites[i];
+
+		if (old->increases >= 2 && old->decreases <= 1 && went_on_as(&lifetime->life, i, grower, state))
+			rvp_claim_site(attribution, i,
+				       verdict_of(RVP_CATEGORY_KV_CACHE, REPLACED_CONFIDENCE,
+						  rvp_reason(attribution, "grew, and a growing store went on from it")),
+				       0, UINT64_MAX);
 	}
 }
 
@@ -342,11 +396,13 @@ static void survey_end(struct rvp_evidence_source *source, const struct rvp_stat
 		const struct rvp_life_site *site = &life->sites[i];
 
 		is_claimed[i] = true;
-		if (grows(site, least) && (site->most_siblings >= 2 || has_twin(life, site, least))) {
+		if (grows(life, i, least, state) &&
+		    (site->most_siblings >= 2 || has_twin(life, i, least, state))) {
 			claim_grower(lifetime, i, GROWTH_CONFIDENCE);
 			claim_replaced(lifetime, i, state);
+			claim_forerunners(lifetime, i, state);
 			claim_joined(lifetime, i, state);
-		} else if (grows(site, least) && grows_evenly(site)) {
+		} else if (grows(life, i, least, state) && grows_evenly(site)) {
 			claim_grower(lifetime, i, LONE_CONFIDENCE);
 		} else {
 			is_claimed[i] = false;

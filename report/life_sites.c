@@ -30,7 +30,8 @@ static struct rvp_life_site *site_at(struct rvp_life *life, uint32_t number)
 		}
 		memset(more + life->count, 0, (count - life->count) * sizeof *more);
 		for (size_t i = life->count; i < count; i++)
-			more[i].last_step = more[i].first_growth_step = more[i].crossing_step = -1;
+			more[i].last_step = more[i].first_growth_step = more[i].crossing_step =
+			    more[i].last_crossing_step = -1;
 		life->sites = more;
 		life->count = count;
 	}
@@ -103,6 +104,16 @@ static void add_crosser(struct rvp_life *life, const struct rvp_event *event, in
 	    (struct rvp_life_crosser){rvp_key_of(event), event->block.site, step};
 }
 
+static void note_last_crossing(struct rvp_life_site *site, uint64_t bytes, int64_t step)
+{
+	if (site->last_crossing_step != step) {
+		site->last_crossing_step = step;
+		site->last_crossing_bytes = site->last_crossing_count = 0;
+	}
+	site->last_crossing_bytes += bytes;
+	site->last_crossing_count++;
+}
+
 static void see_crossing(struct rvp_life *life, struct rvp_life_site *site, const struct rvp_event *event,
 			 int64_t step)
 {
@@ -113,6 +124,7 @@ static void see_crossing(struct rvp_life *life, struct rvp_life_site *site, cons
 	site->crossed_once &= site->crossing_step == step;
 	site->crossing_bytes += event->block.bytes;
 	site->crossing_count++;
+	note_last_crossing(site, event->block.bytes, step);
 	if (site->crossed_once && event->block.bytes >= least_crosser_bytes &&
 	    site->crossing_count <= RVP_LIFE_CROSSERS)
 		add_crosser(life, event, step);

@@ -40,6 +40,10 @@ struct rvp_life_site {
 	uint64_t crossing_bytes;
 	uint32_t crossing_count;
 	bool crossed_once; /* false: in several steps */
+	/* The same, of the last step in which such blocks went. */
+	int64_t last_crossing_step;
+	uint64_t last_crossing_bytes;
+	uint32_t last_crossing_count;
 };
 
 struct rvp_life_crosser {

@@ -2,6 +2,9 @@
 /* account.h: a program's own account of what it asks for, by purpose, as the programs here keep it beside
  * their calls of malloc. It never asks for memory itself, and prints `truth` lines for accuracy_check.
  *
+ * What stdio holds is not in it, and would be a peak of its own at the end: stdout writes from a buffer that is
+ * nobody's block.
+ *
  * A realloc is one step (hold of the difference): the C library may hold both copies for a moment, but the
  * program asked for one.
  */
@@ -41,6 +44,13 @@ static inline void account_line(const char *at, const int64_t *bytes)
 	printf("truth at=%s weights=%lld kv_cache=%lld activation=%lld temp=%lld optimizer=%lld\n", at,
 	       (long long)bytes[WEIGHTS], (long long)bytes[KV_CACHE], (long long)bytes[ACTIVATION],
 	       (long long)bytes[TEMP], (long long)bytes[OPTIMIZER]);
+}
+
+__attribute__((constructor)) static void account_give_stdout_a_buffer(void)
+{
+	static char buffer[4096];
+
+	setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
 }
 
 /* Before anything is given back at the program's end; what is held now is then "the end". */

@@ -126,6 +126,76 @@ START_TEST(pages_that_stay_are_a_cache)
 }
 END_TEST
 
+/* Four blocks of the prompt, of which `kept` stay; at each of `steps` four of the loop take the place of what was
+ * there, twice as large. */
+static void doubling(const int *steps, int count, int kept)
+{
+	uint64_t blocks[4] = {0}, bytes = 64 * KIB;
+
+	begin();
+	give(LOAD, 512 * KIB);
+	for (int i = 0, at = 0; i < STEPS; i++) {
+		bool is_due = i && at < count && steps[at] == i;
+
+		step(i);
+		for (int k = 0; (is_due || !i) && k < 4; k++) {
+			uint64_t old = blocks[k];
+
+			blocks[k] = give(i ? KV_K : PROMPT, bytes);
+			if (i && (at || k >= kept))
+				take(old);
+		}
+		at += is_due;
+		bytes *= is_due || !i ? 2 : 1;
+		take(give(OPERATOR, 512));
+		end_step(i);
+	}
+	end();
+}
+
+/* Each border of growth is one more, and so is the prompt's store that the first one took over, as a whole. */
+START_TEST(what_a_doubling_store_took_over_is_growth)
+{
+	static const int twice[] = {3, 11};
+
+	doubling(twice, 2, 0);
+	ck_assert_uint_eq(most(RVP_CATEGORY_KV_CACHE), (4 * 256 + 128) * KIB);
+	done();
+	doubling(twice, 1, 0);
+	ck_assert_uint_eq(most(RVP_CATEGORY_KV_CACHE), 0);
+	done();
+	doubling(twice, 2, 1);
+	ck_assert_uint_eq(most(RVP_CATEGORY_KV_CACHE), 0);
+	done();
+}
+END_TEST
+
+/* A prompt that goes through token by token has made the store double more often than the loop does. */
+START_TEST(a_store_that_doubled_before_goes_on)
+{
+	uint64_t blocks[4] = {0}, bytes = 16 * KIB;
+
+	begin();
+	give(LOAD, 512 * KIB);
+	for (int i = 0; i < STEPS; i++) {
+		step(i);
+		for (int k = 0; (i == 0 || i == 2 || i == 4 || i == 8) && k < 4; k++) {
+			uint64_t old = blocks[k];
+
+			blocks[k] = give(i < 8 ? PROMPT : KV_K, bytes);
+			if (old)
+				take(old);
+		}
+		bytes *= i == 0 || i == 2 || i == 4 ? 2 : 1;
+		take(give(OPERATOR, 512));
+		end_step(i);
+	}
+	end();
+	ck_assert_uint_eq(most(RVP_CATEGORY_KV_CACHE), (4 * 128 + 64) * KIB);
+	done();
+}
+END_TEST
+
 /* One store that doubles now and then, with no sibling: a list of results may do the same. */
 START_TEST(a_lone_store_that_grows_unevenly_has_no_name)
 {
@@ -339,6 +409,8 @@ int main(void)
 	tcase_add_test(cases, in_training_activation_is_what_backward_needs);
 	tcase_add_test(cases, three_steps_prove_nothing_and_four_do);
 	tcase_add_test(cases, without_steps_nothing_is_said);
+	tcase_add_test(cases, what_a_doubling_store_took_over_is_growth);
+	tcase_add_test(cases, a_store_that_doubled_before_goes_on);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }
