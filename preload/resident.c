@@ -31,6 +31,7 @@ enum {
 	FIRST_BUDGET_NS = 5 * 1000 * 1000,
 	FREE_START_RSS_BYTES = 32 * 1024 * 1024,
 	LEAST_GROWTH_BYTES = 256 * 1024,
+	REST_PARTS = 128,
 	GROWTH_PARTS = 22, /* then a peak between two looks is less than a twentieth above the first */
 	/* Smaller data files are a row of the ledger, no evidence of weights. */
 	LEAST_FILE_BYTES = 64 * 1024,
@@ -83,6 +84,21 @@ static bool has_fallen(uint64_t rss_bytes, uint64_t now)
 	return rss_bytes < looked_rss_bytes / 2 && now - looked_ns >= EVERY_NS;
 }
 
+static bool has_moved(uint64_t rss_bytes)
+{
+	uint64_t looked = looked_rss_bytes, least = looked / REST_PARTS;
+
+	if (least < LEAST_GROWTH_BYTES)
+		least = LEAST_GROWTH_BYTES;
+	return rss_bytes > looked + least || rss_bytes + least < looked;
+}
+
+static bool is_news(uint64_t rss_bytes, enum rvp_look_for what, uint64_t now)
+{
+	return has_grown(rss_bytes) || (what == RVP_LOOK_FOR_NEWS && has_fallen(rss_bytes, now)) ||
+	       (what == RVP_LOOK_FOR_REST && has_moved(rss_bytes));
+}
+
 /* The next one costs more by what there is more to look at. */
 static uint64_t next_cost_ns(uint64_t rss_bytes)
 {
@@ -96,7 +112,7 @@ bool rvp_resident_is_due(uint64_t rss_bytes, enum rvp_look_for what)
 	uint64_t now = rvp_monotonic_ns(), none = 0, first_ns = 0;
 
 	atomic_compare_exchange_strong(&begin_ns, &none, now);
-	if (!has_grown(rss_bytes) && (what != RVP_LOOK_FOR_NEWS || !has_fallen(rss_bytes, now)))
+	if (!is_news(rss_bytes, what, now))
 		return false;
 	if (what == RVP_LOOK_FOR_LAST_CHANCE || rss_bytes >= FREE_START_RSS_BYTES)
 		first_ns = FIRST_BUDGET_NS;

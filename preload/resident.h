@@ -5,7 +5,8 @@
  *
  * Looked at when RSS is 4.5 % and 256 KiB above the highest look's, and only while all looks together took less than
  * 1 % of the time (and 5 ms right before a thirty-second part of RSS is given back: that moment may be the peak);
- * within 1 % of the time when it has fallen to half of the last look's; and at the end and at rvprof_snapshot() always.
+ * within 1 % of the time when it has fallen to half of the last look's, and before a child when it is 0.8 % and
+ * 256 KiB from the last look's; and at the end and at rvprof_snapshot() always.
  * From 10 MiB to 10 GiB these are some 160 looks at the most. Cost: 1 to 20 ms a resident GiB, and 0.1 ms and more
  * each: a compiler run on a small file of 40 ms has three, of its three processes' ends.
  */
@@ -17,6 +18,7 @@
 enum rvp_look_for {
 	RVP_LOOK_FOR_NEWS,	  /* a new peak, or much less than there was */
 	RVP_LOOK_FOR_PEAK,	  /* a new peak; a little of it is about to be given back */
+	RVP_LOOK_FOR_REST,	  /* what it holds now it may hold for long, while a child has the tree's peak */
 	RVP_LOOK_FOR_LAST_CHANCE, /* so much that the peak may be gone then */
 };
 

@@ -26,7 +26,7 @@
 enum { EVERY_NS = 10 * 1000 * 1000, FALL_EVERY_NS = 1000 * 1000, TOLD_WITHIN_BYTES = 256 * 1024, FALL_PARTS = 32 };
 
 /* Which snapshots come with the map. */
-enum with_map { WHEN_DUE, BEFORE_FALL, ALWAYS };
+enum with_map { WHEN_DUE, BEFORE_FALL, BEFORE_CHILD, ALWAYS };
 
 static _Atomic uint64_t last_ns, fall_ns, told_rss_bytes;
 static _Atomic uint64_t fallen_bytes; /* given back in large pieces since the last look at the map */
@@ -63,6 +63,7 @@ static void open_statm(void)
 static bool wants_map(struct rvp_thread *thread, uint64_t rss_bytes, enum with_map when)
 {
 	enum rvp_look_for what = when == WHEN_DUE			   ? RVP_LOOK_FOR_NEWS
+				 : when == BEFORE_CHILD			   ? RVP_LOOK_FOR_REST
 				 : rss_bytes / FALL_PARTS > fallen_bytes ? RVP_LOOK_FOR_PEAK
 									   : RVP_LOOK_FOR_LAST_CHANCE;
 
@@ -70,7 +71,7 @@ static bool wants_map(struct rvp_thread *thread, uint64_t rss_bytes, enum with_m
 	       rvp_resident_prepare();
 }
 
-/* BEFORE_FALL: with the map or not at all. True: there is a snapshot. */
+/* BEFORE_FALL, BEFORE_CHILD: with the map or not at all. True: there is a snapshot. */
 static bool take(struct rvp_thread *thread, enum with_map when)
 {
 	bool has_map;
@@ -85,7 +86,7 @@ static bool take(struct rvp_thread *thread, enum with_map when)
 	rvp_procfs_statm(&resident, &shared);
 	has_map = wants_map(thread, resident, when);
 	rvp_unblock_signals(mask);
-	if (when == BEFORE_FALL && !has_map)
+	if ((when == BEFORE_FALL || when == BEFORE_CHILD) && !has_map)
 		return false;
 	if (has_map) {
 		rvp_procfs_statm(&resident, &shared);
@@ -205,7 +206,7 @@ void rvp_snapshot_before_child(struct rvp_thread *thread)
 {
 	uint64_t resident = 0, shared = 0;
 
-	if (may_tell(thread) && !take(thread, BEFORE_FALL) && rvp_procfs_statm(&resident, &shared))
+	if (may_tell(thread) && !take(thread, BEFORE_CHILD) && rvp_procfs_statm(&resident, &shared))
 		tell(thread, resident, shared);
 }
 

@@ -27,7 +27,7 @@ void rvp_snapshot_look(struct rvp_thread *thread);
  * snapshot with the map when RSS is a new peak; it looks at most every millisecond. */
 void rvp_snapshot_before_fall(struct rvp_thread *thread, uint64_t bytes);
 
-/* Before a fork or spawn: the same within 1 % of the time, else one without the map when RSS is not what the last one told. */
+/* Before a fork or spawn: one with the map when RSS has moved since the last, within 1 % of the time; else one without the map when RSS is not what the last one told. */
 void rvp_snapshot_before_child(struct rvp_thread *thread);
 
 /* In a child of vfork, which has its parent's memory: one without the map, likewise. It leaves no descriptor behind. */
