@@ -39,6 +39,12 @@ enum {
 	EVEN = 2, /* pages of a step, at most so many times those of another: where a row crosses a page */
 	UNIT_BYTES = 2,
 	UNITS_OF_PAGE = 2048,
+	/* By ticks a look meets one layer at work and not the next, one token of it or a prompt: what must be so for
+	 * one block then needs many. */
+	CROWD_SIBLINGS = 4,
+	CROWD_ALIKE_PERCENT = 300,
+	CROWD_LEAST_ACTIVE = 8, /* looks */
+	LATE_PARTS = 4,		/* of the second half of a window */
 	SIBLINGS_TO_FOLLOW = 2, /* appended steadily: then a third one of that size belongs to them */
 	NEIGHBOURS = 1024,      /* that are looked at for siblings */
 };
@@ -126,12 +132,31 @@ enum rvp_writing rvp_writing_of(const struct rvp_record_WRITTEN *written, bool b
 	return is_store ? RVP_WRITING_APPENDED : RVP_WRITING_REWRITTEN;
 }
 
-bool rvp_writing_is_sibling(const struct rvp_record_WRITTEN *one, const struct rvp_record_WRITTEN *other)
+static bool is_alike(const struct rvp_record_WRITTEN *one, const struct rvp_record_WRITTEN *other,
+		     unsigned percent)
 {
 	double growth = rvp_writing_growth(one), others = rvp_writing_growth(other);
 
 	return one->bytes == other->bytes && one->number == other->number &&
-	       growth * 100 <= others * ALIKE_PERCENT && others * 100 <= growth * ALIKE_PERCENT;
+	       growth * 100 <= others * percent && others * 100 <= growth * percent;
+}
+
+bool rvp_writing_is_sibling(const struct rvp_record_WRITTEN *one, const struct rvp_record_WRITTEN *other)
+{
+	return is_alike(one, other, ALIKE_PERCENT);
+}
+
+/* Steady in the second half of the window, whatever came before: a prompt may fill the first one layer after layer.
+ * What is filled once, block after block, is written in one part of it. */
+static bool is_steady_late(const struct rvp_record_WRITTEN *written)
+{
+	unsigned scans = written->scans < 64 ? (unsigned)written->scans : 64, part = scans / 2 / LATE_PARTS;
+	uint64_t of_part = ((uint64_t)1 << part) - 1;
+
+	for (unsigned i = 0; i < LATE_PARTS; i++)
+		if (!(written->active >> (scans - (i + 1) * part) & of_part))
+			return false;
+	return part && count_bits(written->active) >= CROWD_LEAST_ACTIVE;
 }
 
 bool rvp_writing_is_many_stores(const struct rvp_record_WRITTEN *written)
@@ -260,8 +285,22 @@ static bool is_sibling(const struct block *one, const struct block *other)
 	       rvp_writing_is_sibling(&one->written, &other->written);
 }
 
-/* Appended ones; in order of compare_sizes they are neighbours. */
-static unsigned count_siblings(const struct writes *writes, size_t number)
+/* One of many that are appended to until the window ends, if not in all looks. */
+static bool is_of_crowd(const struct block *block)
+{
+	return block->by_ticks &&
+	       (block->writing == RVP_WRITING_APPENDED || block->writing == RVP_WRITING_NOW_AND_THEN) &&
+	       is_steady_late(&block->written);
+}
+
+static bool is_crowd_sibling(const struct block *one, const struct block *other)
+{
+	return is_of_crowd(other) && is_alike(&one->written, &other->written, CROWD_ALIKE_PERCENT);
+}
+
+/* In order of compare_sizes they are neighbours. */
+static unsigned count_those(const struct writes *writes, size_t number,
+			    bool (*is_one)(const struct block *, const struct block *))
 {
 	const struct block *one = &writes->blocks[number];
 	size_t least = number > NEIGHBOURS ? number - NEIGHBOURS : 0;
@@ -269,10 +308,20 @@ static unsigned count_siblings(const struct writes *writes, size_t number)
 	unsigned count = 0;
 
 	for (size_t i = number; i-- > least && compare_sizes(&writes->blocks[i], one) == 0;)
-		count += is_sibling(one, &writes->blocks[i]);
+		count += is_one(one, &writes->blocks[i]);
 	for (size_t i = number + 1; i < most && compare_sizes(&writes->blocks[i], one) == 0; i++)
-		count += is_sibling(one, &writes->blocks[i]);
+		count += is_one(one, &writes->blocks[i]);
 	return count;
+}
+
+static unsigned count_siblings(const struct writes *writes, size_t number)
+{
+	unsigned siblings = count_those(writes, number, is_sibling), crowd;
+
+	if (siblings >= CROWD_SIBLINGS || !is_of_crowd(&writes->blocks[number]))
+		return siblings;
+	crowd = count_those(writes, number, is_crowd_sibling);
+	return crowd >= CROWD_SIBLINGS ? crowd : siblings;
 }
 
 static void claim(struct writes *writes, const struct block *block, enum rvp_category category,

@@ -330,6 +330,43 @@ START_TEST(a_window_that_saw_it_rewritten_contradicts)
 }
 END_TEST
 
+/* Looks that are faster than layers: a prompt fills one layer after the other, then each token writes all of them, now
+ * and then. Blocks that are filled one after the other and then rest are another thing, as are marked steps, and few. */
+START_TEST(many_stores_behind_a_prompt_are_a_cache)
+{
+	static const struct {
+		unsigned count;
+		uint64_t first, late; /* looks: the first layer's in the prompt; of all at the end */
+		enum rvp_write_beat beat;
+		bool is_cache;
+	} cases[] = {{5, 7, 0x5254a92900000000, RVP_WRITE_BEAT_TICKS, true},
+		     {4, 7, 0x5254a92900000000, RVP_WRITE_BEAT_TICKS, false},
+		     {5, 7, 0x5254a92900000000, RVP_WRITE_BEAT_MARKS, false},
+		     {5, 7, 0x5254a90000000000, RVP_WRITE_BEAT_TICKS, false},
+		     {5, 0x1fff, 0, RVP_WRITE_BEAT_TICKS, false},
+		     {5, 0, 0x1010102900000000, RVP_WRITE_BEAT_TICKS, false}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		begin();
+		for (unsigned k = 0; k < cases[i].count; k++)
+			give(1000, 0x100000 * (uint64_t)(k + 1), MIB);
+		open_window(cases[i].beat);
+		for (unsigned k = 0; k < cases[i].count; k++) {
+			struct rvp_record_WRITTEN one = store();
+
+			one.scans = 64;
+			one.active = cases[i].first << 4 * k | cases[i].late;
+			one.new_units = 2000 + 800 * k; /* the last one's are more than 1.5 times the first's */
+			tell(one, 0x100000 * (uint64_t)(k + 1));
+		}
+		end(cases[i].beat);
+		ck_assert_msg(most(RVP_CATEGORY_KV_CACHE) == (cases[i].is_cache ? cases[i].count * MIB : 0),
+			      "case %zu: %ju", i, (uintmax_t)most(RVP_CATEGORY_KV_CACHE));
+		done();
+	}
+}
+END_TEST
+
 START_TEST(a_store_met_less_often_follows_two_siblings)
 {
 	for (int siblings = 1; siblings <= 2; siblings++) {
@@ -417,6 +454,7 @@ int main(void)
 	tcase_add_test(runs, a_lone_store_has_no_name);
 	tcase_add_test(runs, other_blocks_are_not_taken_for_it);
 	tcase_add_test(runs, a_window_that_saw_it_rewritten_contradicts);
+	tcase_add_test(runs, many_stores_behind_a_prompt_are_a_cache);
 	tcase_add_test(runs, a_store_met_less_often_follows_two_siblings);
 	tcase_add_test(runs, static_blocks_are_not_called_weights);
 	tcase_add_test(runs, steps_in_the_window_are_counted);
