@@ -4,6 +4,7 @@
 #include "preload/adapter_calls.h"
 #include "preload/adapter_cells.h"
 #include "preload/adapter_moved.h"
+#include "preload/adapter_steady.h"
 #include "preload/process.h"
 #include "preload/quick.h"
 #include "preload/stamp.h"
@@ -15,13 +16,6 @@ extern const struct rvprof_api rvprof_api_1;
 
 struct rvp_python_calls rvp_python_calls;
 
-/* PyMethodDef, the same in every version. */
-struct definition {
-	const char *name;
-	void *(*call)(void *self, void *arguments);
-	int flags;
-	const char *help;
-};
 enum { ARGUMENTS_AS_TUPLE = 1 }; /* METH_VARARGS */
 
 static const struct {
@@ -252,28 +246,41 @@ void rvp_adapter_calls_look(void)
 		atomic_store(&due_ns, due); /* its queue is full */
 }
 
+/* With the name of the adapter's namespace as its module. */
+static bool put(void *globals, struct rvp_python_definition *definition)
+{
+	void *module = rvp_python_calls.PyUnicode_FromString("rvprof_adapter_torch");
+	void *call = module ? rvp_python_calls.PyCFunction_NewEx(definition, NULL, module) : NULL;
+	bool is_put = call && rvp_python_calls.PyDict_SetItemString(globals, definition->name, call) == 0;
+
+	if (module)
+		rvp_python_calls.Py_DecRef(module);
+	if (call)
+		rvp_python_calls.Py_DecRef(call);
+	return is_put;
+}
+
 bool rvp_adapter_calls_put(void *globals)
 {
-	static struct definition definitions[] = {{"_tags", tell_tags, ARGUMENTS_AS_TUPLE, NULL},
-						  {"_step", tell_step, ARGUMENTS_AS_TUPLE, NULL},
-						  {"_scope", tell_scope, ARGUMENTS_AS_TUPLE, NULL},
-						  {"_adapter", tell_adapter, ARGUMENTS_AS_TUPLE, NULL},
-						  {"_cells", look_at_cells, ARGUMENTS_AS_TUPLE, NULL},
-						  {"_moved", rvp_adapter_moved, ARGUMENTS_AS_TUPLE, NULL},
-						  {"_unsampled", call_unsampled, ARGUMENTS_AS_TUPLE, NULL},
-						  {"_later", tell_later, ARGUMENTS_AS_TUPLE, NULL}};
+	static struct rvp_python_definition definitions[] = {
+	    {"_tags", tell_tags, ARGUMENTS_AS_TUPLE, NULL},
+	    {"_step", tell_step, ARGUMENTS_AS_TUPLE, NULL},
+	    {"_scope", tell_scope, ARGUMENTS_AS_TUPLE, NULL},
+	    {"_adapter", tell_adapter, ARGUMENTS_AS_TUPLE, NULL},
+	    {"_cells", look_at_cells, ARGUMENTS_AS_TUPLE, NULL},
+	    {"_moved", rvp_adapter_moved, ARGUMENTS_AS_TUPLE, NULL},
+	    {"_before_call", rvp_adapter_before_call, ARGUMENTS_AS_TUPLE, NULL},
+	    {"_steady_long_way", rvp_adapter_steady_long_way, ARGUMENTS_AS_TUPLE, NULL},
+	    {"_steady_open", rvp_adapter_steady_open, ARGUMENTS_AS_TUPLE, NULL},
+	    {"_steady_end", rvp_adapter_steady_end, ARGUMENTS_AS_TUPLE, NULL},
+	    {"_steady_close", rvp_adapter_steady_close, ARGUMENTS_AS_TUPLE, NULL},
+	    {"_unsampled", call_unsampled, ARGUMENTS_AS_TUPLE, NULL},
+	    {"_later", tell_later, ARGUMENTS_AS_TUPLE, NULL}};
 
-	if (!rvp_adapter_moved_start())
+	if (!rvp_adapter_moved_start() || !rvp_adapter_steady_start())
 		return false;
-	for (unsigned i = 0; i < sizeof definitions / sizeof definitions[0]; i++) {
-		void *call = rvp_python_calls.PyCFunction_NewEx(&definitions[i], NULL, NULL);
-		bool is_put =
-		    call && rvp_python_calls.PyDict_SetItemString(globals, definitions[i].name, call) == 0;
-
-		if (call)
-			rvp_python_calls.Py_DecRef(call);
-		if (!is_put)
+	for (unsigned i = 0; i < sizeof definitions / sizeof definitions[0]; i++)
+		if (!put(globals, &definitions[i]))
 			return false;
-	}
 	return true;
 }

@@ -14,6 +14,7 @@
  *                                   []: not while the process is locked
  *     _moved(value, type, plain, [place, ..], [address, ..], [name, ..], count, place, dimension)
  *                                   tells kv_cache of the tensors at new addresses, see adapter_moved.h
+ *     _before_call, _steady_..      see adapter_steady.h
  *     _unsampled(function, (argument, ..))
  *                                   what the function returns; meanwhile no sample is taken (quick.h)
  *     _later(ns, function)          the interpreter's main thread calls it once so much time is over, at the
@@ -63,6 +64,15 @@
 	F(PyErr_Occurred, void *, (void))                                            \
 	F(PyErr_ExceptionMatches, int, (void *exception))                            \
 	F(PyErr_Clear, void, (void))                                                 \
+	F(PyErr_Fetch, void, (void **type, void **value, void **trace))              \
+	F(PyErr_Restore, void, (void *type, void *value, void *trace))               \
+	F(PyObject_GetAttr, void *, (void *object, void *name))                      \
+	F(PyObject_RichCompareBool, int, (void *a, void *b, int operation))          \
+	F(PyObject_CallFunctionObjArgs, void *, (void *callable, ...))               \
+	F(PyDict_Size, ssize_t, (void *dict))                                        \
+	F(PyObject_SetItem, int, (void *object, void *key, void *value))             \
+	F(PyObject_DelItem, int, (void *object, void *key))                          \
+	F(PyType_FromSpecWithBases, void *, (void *spec, void *bases))               \
 	F(Py_IncRef, void, (void *object))                                           \
 	F(Py_DecRef, void, (void *object))
 
@@ -75,6 +85,14 @@ struct rvp_python_calls {
 };
 
 extern struct rvp_python_calls rvp_python_calls;
+
+/* PyMethodDef, the same in every version. */
+struct rvp_python_definition {
+	const char *name;
+	void *(*call)(void *self, void *arguments);
+	int flags;
+	const char *help;
+};
 
 /* False: the interpreter in this object lacks one of them. */
 bool rvp_adapter_calls_find(const struct rvp_object *interpreter);

@@ -126,45 +126,58 @@ static int tell(void *addresses, void *names, ssize_t at, uint64_t now)
 	return 1;
 }
 
-static void *shapeless(void)
+static int shapeless(void)
 {
-	return python->PyErr_Occurred() ? NULL : python->Py_BuildValue("");
+	return python->PyErr_Occurred() ? RVP_MOVED_FAILED : RVP_MOVED_SHAPELESS;
 }
 
-static void *tell_all(const struct gathered *all, void *places, void *addresses, void *names,
-		      ssize_t length_place, void *dimension)
+static int tell_all(const struct gathered *all, const struct rvp_moved_words *words, uint64_t *length)
 {
-	uint64_t found[TENSORS_MAX], length = 0;
-	ssize_t count = python->PyList_Size(places);
+	uint64_t found[TENSORS_MAX];
+	ssize_t count = python->PyList_Size(words->places), at = words->length_place;
 	int moved = 0;
 
-	if (count < 0 || count > all->count || !find(all, places, count, found))
+	if (count < 0 || count > all->count || !find(all, words->places, count, found))
 		return shapeless();
-	if (length_place >= 0 && length_place < all->count &&
-	    !ask(all->tensors[length_place], size_name, dimension, &length))
+	if (at >= 0 && at < all->count && !ask(all->tensors[at], size_name, words->dimension, length))
 		python->PyErr_Clear(); /* it has no such dimension any more */
 	for (ssize_t i = 0; i < count; i++) {
-		int one = tell(addresses, names, i, found[i]);
+		int one = tell(words->addresses, words->names, i, found[i]);
 
 		if (one < 0)
-			return NULL;
+			return RVP_MOVED_FAILED;
 		moved |= one;
 	}
-	return python->Py_BuildValue("(iK)", moved, (unsigned long long)length);
+	return moved;
+}
+
+int rvp_adapter_moved_look(void *value, const struct rvp_moved_words *words, uint64_t *length)
+{
+	struct gathered all; /* its tensors are not cleared: that took as long as the rest */
+
+	all.type = words->type;
+	all.plain = words->plain;
+	all.count = 0;
+	if (!gather(&all, value, DEPTH_MAX) || all.count != words->count)
+		return shapeless();
+	return tell_all(&all, words, length);
 }
 
 void *rvp_adapter_moved(void *self, void *arguments)
 {
-	void *value, *places, *addresses, *names, *dimension;
-	struct gathered all;
-	ssize_t count, length_place;
+	struct rvp_moved_words words;
+	uint64_t length = 0;
+	void *value;
+	int moved;
 
 	(void)self;
-	if (!python->PyArg_ParseTuple(arguments, "OOOOOOnnO", &value, &all.type, &all.plain, &places,
-				      &addresses, &names, &count, &length_place, &dimension))
+	if (!python->PyArg_ParseTuple(arguments, "OOOOOOnnO", &value, &words.type, &words.plain, &words.places,
+				      &words.addresses, &words.names, &words.count, &words.length_place,
+				      &words.dimension))
 		return NULL;
-	all.count = 0;
-	if (!gather(&all, value, DEPTH_MAX) || all.count != count)
-		return shapeless();
-	return tell_all(&all, places, addresses, names, length_place, dimension);
+	moved = rvp_adapter_moved_look(value, &words, &length);
+	if (moved == RVP_MOVED_FAILED)
+		return NULL;
+	return moved == RVP_MOVED_SHAPELESS ? python->Py_BuildValue("")
+					    : python->Py_BuildValue("(iK)", moved, (unsigned long long)length);
 }

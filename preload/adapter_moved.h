@@ -16,9 +16,21 @@
 #define RVP_ADAPTER_MOVED_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 /* The method names that it calls. With the interpreter's lock; false: an exception is set. */
 bool rvp_adapter_moved_start(void);
+
+struct rvp_moved_words {
+	void *type, *plain, *places, *addresses, *names, *dimension;
+	ssize_t count, length_place;
+};
+enum { RVP_MOVED_FAILED = -1, RVP_MOVED_SHAPELESS = -2 };
+
+/* The same: whether any moved, or why that is not known; FAILED: an exception is set. `length` is left where there is
+ * none. */
+int rvp_adapter_moved_look(void *value, const struct rvp_moved_words *words, uint64_t *length);
 
 void *rvp_adapter_moved(void *self, void *arguments);
 

@@ -23,7 +23,6 @@ Rules
     in few calls only (is_walk), what is known to hold keys and values is looked at as often as it moves (Model.watch).
   - Any exception in here is swallowed and counted; the first is told in an ADAPTER record.
 """
-import contextlib
 import functools
 import sys
 import threading
@@ -95,37 +94,44 @@ def tokens_of(first):
     return 0
 
 
-class Call(tuple):
-    """The arguments of an outermost call. When the call is over, however it ends, they go: the hook is back."""
-    is_over = True
+class Arguments(tuple):
+    """Of an outermost call. When it is over, also by an exception, they go: the hook is back."""
 
     @quiet
     def __del__(self):
-        if not self.is_over:
-            self.finish()
+        self.call.finish()
 
-    def begin(self, module, model, frame):
-        tokens = tokens_of(self[0]) if self else 0
+
+class Call:
+    """An outermost call, until it is over. It does not hold its arguments by place."""
+    open = None
+
+    def __init__(self, module, model):
+        self.module, self.model, self.is_over = module, model, False
+
+    def begin(self, values, frame):
+        model, module = self.model, self.module
+        tokens = tokens_of(values[0]) if values else 0
         # A frame's words are a dict that is made anew for whoever asks.
-        is_asked = not self or tokens > 1 or model.needs_words()
+        is_asked = not values or tokens > 1 or model.needs_words()
         kwargs = frame.f_locals.get("kwargs", NO_WORDS) if is_asked else NO_WORDS
-        self.module, self.model, self.kwargs, self.is_over = module, model, kwargs, False
+        self.kwargs, self.count = kwargs, len(values)
         self.is_training = Current.had_optimizer and len(optimizers) > 0 and torch.is_grad_enabled()
         self.is_step = not self.is_training and not Current.is_step_open
-        tokens = 0 if self.is_training else tokens if self else tokens_of(kwargs.get("input_ids"))
+        tokens = 0 if self.is_training else tokens if values else tokens_of(kwargs.get("input_ids"))
         if not self.is_training and model.is_like_last(tokens):
             model.tokens, model.total = 1, model.total + 1
         else:
             model.enter(module, tokens, self.is_training)
             if not self.is_training:
-                model.meet((self, kwargs))
+                model.meet((values, kwargs))
         if self.is_step and (Turn.first or model.is_part):
             self.is_step = Turn.begins(module, tokens, model.is_part)
         elif self.is_step:
             Turn.has_model = True
         elif Turn.is_open:
             Turn.close()
-        self.tell_input()
+        tell_input(values or kwargs.values())
         if Current.has_backward and not len(optimizers):
             Current.has_backward = False
             tell_gradients(list(module.parameters()), Note())
@@ -135,15 +141,11 @@ class Call(tuple):
         Current.is_step_open = Current.is_step_open or self.is_training
         self.watch()
 
-    def tell_input(self):
-        for value in self or self.kwargs.values():
-            if type(value) is Tensor and value.dtype in token_types and value.numel() >= INPUT_MIN:
-                _tags(b"input", [base_of(value)], [b"input"])
-
     def watch(self):
         """No hook of ours stays for the modules inside, but in the one step that tells scopes."""
-        self.after_key, self.scope_handle = object(), None
+        self.after_key, self.scope_handle, Call.open = object(), None, self
         self.module._forward_hooks[self.after_key] = After(self)
+        self.module._forward_pre_hooks[self.after_key] = called_again
         if self.model.number == 1:
             Current.names = {id(part): bytes_of(name) for name, part in self.module.named_modules() if name}
             self.scope_handle = torch.nn.modules.module.register_module_forward_hook(end_of_scope)
@@ -154,22 +156,23 @@ class Call(tuple):
         """The step's end, and all is as it was before the call."""
         if self.is_over:
             return
-        self.is_over = True
+        self.is_over, Call.open = True, None
         if Turn.is_open:
             if Turn.ends(self.module):
                 _step(END, NONE, 0, Turn.tokens, b"")
         elif self.is_step:
             _step(END, NONE, self.length(), self.model.tokens, b"")
         self.module._forward_hooks.pop(self.after_key, None)
+        self.module._forward_pre_hooks.pop(self.after_key, None)
         if self.scope_handle is not None:
             self.scope_handle.remove()
             Current.names = None
         if Current.key is not None:
-            Current.hooks[Current.key] = before_call
+            Current.hooks[Current.key] = _before_call
         self.model.number += 1
 
-    def leave(self, module, number, output):
-        words = module, number, (self, self.kwargs), output
+    def leave(self, number, values, output):
+        words = self.module, number, (values, self.kwargs), output
         if self.model.is_searching() or is_walk(number):
             _unsampled(self.model.leave, words)
         else:
@@ -178,19 +181,19 @@ class Call(tuple):
     def length(self):
         """Tokens attended to in this call; 0: not known."""
         model = self.model
-        if model.number == 0 and model.tokens > 1 and not self.kwargs and len(self) == 1:
+        if model.number == 0 and model.tokens > 1 and not self.kwargs and self.count == 1:
             return model.tokens
         return model.held + model.tokens if model.held else 0
 
-    def after(self, module, output):
+    def after(self, values, output):
         number = self.model.number
         self.finish()
         if self.is_training:
             return
-        self.leave(module, number, output)
+        self.leave(number, values, output)
         last = Current.last
-        if self and self.is_step and last and last[1] is self.model and Steady.may_begin(self.model, module):
-            Current.last = last[0], self.model, Steady(self.model, module, self[0])
+        if values and self.is_step and last and last[1] is self.model and Steady.may_begin(self.model, self.module):
+            Steady.begin(self.model, self.module, values[0])
 
 
 class Turn:
@@ -258,10 +261,27 @@ class After:
     def __call__(self, module, args, output):
         call, self.call = self.call, None
         if call is not None:
-            call.after(module, output)
+            call.after(args, output)
 
     def __reduce__(self):
-        return getattr, (contextlib.nullcontext(), "__exit__")
+        return reduce_to_nothing()
+
+
+class CalledAgain:
+    """The hook before the call of a module whose call is open: it calls itself, or that call raised and its exception is
+    kept, with all that was its: then it is over, and this is the next."""
+
+    @quiet
+    def __call__(self, module, args):
+        if Current.owner != threading.get_ident() or outermost(sys._getframe(2)) is None:
+            return None
+        _steady_close()
+        if Call.open is not None:
+            Call.open.finish()
+        return _before_call(module, args)
+
+    def __reduce__(self):
+        return reduce_to_nothing()
 
 
 class Current:
@@ -271,7 +291,7 @@ class Current:
     owner = None  # thread of the call
     names = None  # in a step with scopes: id of module -> name
     had_optimizer = False  # ever
-    last = None  # (weak reference to the module that was called last, what is known of it, its Steady or None)
+    last = None  # (weak reference to the module that was called last, what is known of it)
     is_step_open = False  # of training
     has_backward = False
     has_threads = False  # that call modules: more than one
@@ -280,8 +300,15 @@ class Current:
     def note_thread(cls):
         me = threading.get_ident()
         if cls.owner not in (None, me):
-            cls.has_threads, cls.last = True, None
+            cls.has_threads = True
+            cls.forget()
         cls.owner = me
+
+    @classmethod
+    def forget(cls):
+        """The next call is to be looked at as if it were of another model."""
+        cls.last = None
+        Steady.end()
 
 
 models = weakref.WeakKeyDictionary()
@@ -291,14 +318,13 @@ optimizer_notes = weakref.WeakKeyDictionary()
 
 def model_of(module):
     last = Current.last
+    Steady.end()
     if last and last[0]() is module:
-        if last[2]:
-            Current.last = last[0], last[1], None
         return last[1]
     model = models.get(module)
     if model is None:
         model = models[module] = Model(module)
-    Current.last = weakref.ref(module), model, None
+    Current.last = weakref.ref(module), model
     return model
 
 
@@ -316,19 +342,6 @@ def outermost(frame):
     return None
 
 
-def before_call(module, args):
-    """PyTorch's hook before the call of any module."""
-    last = Current.last
-    if last and last[2] and last[0]() is module:
-        try:
-            call = last[2].begin(args)
-        except Exception as error:
-            return note_failure("begin", error)
-        if call is not None:
-            return call
-    return before_any(module, args)
-
-
 @quiet
 def before_any(module, args):
     if Current.names is not None:
@@ -336,15 +349,19 @@ def before_any(module, args):
         return None
     if id(module) in Turn.skipped:
         return None
-    frame = outermost(sys._getframe(3))
+    frame = outermost(sys._getframe(2))
     if frame is None or torch._C._get_tracing_state() or "_forward_hooks" not in vars(module):
         return None
     Current.note_thread()
-    call = Call(args)
-    call.begin(module, model_of(module), frame)
+    call = Call(module, model_of(module))
+    call.begin(args, frame)
     # With hooks on the backward the arguments are replaced at once; then an exception in the call costs us
     # the steps up to the next that succeeds.
-    return None if module._backward_hooks or torch.nn.modules.module._global_backward_hooks else call
+    if module._backward_hooks or torch.nn.modules.module._global_backward_hooks:
+        return None
+    arguments = Arguments(args)
+    arguments.call = call
+    return arguments
 
 
 def begin_scope(module):
@@ -408,7 +425,8 @@ def after_update(optimizer):
         _step(END, NONE, 0, 0, b"")
     Current.has_backward = False
     note = optimizer_notes.setdefault(optimizer, Note())
-    Current.had_optimizer, Current.last = True, None
+    Current.had_optimizer = True
+    Current.forget()
     optimizers.add(optimizer)
     tell_gradients(parameters_of(optimizer), note)
     if is_walk(note.number) or len(optimizer.state) != note.count:
@@ -425,7 +443,8 @@ def before_update():
 
 @quiet
 def before_backward():
-    Current.has_backward, Current.last = True, None
+    Current.has_backward = True
+    Current.forget()
     if Current.is_step_open:
         _step(PHASE, BACKWARD, 0, 0, b"")
 
@@ -434,7 +453,8 @@ def noting(original):
     """Around a method that every optimizer calls of itself when it is made."""
     @functools.wraps(original)
     def noted(self, *args, **kwargs):
-        Current.had_optimizer, Current.last = True, None
+        Current.had_optimizer = True
+        Current.forget()
         optimizers.add(self)
         return original(self, *args, **kwargs)
     return noted
@@ -505,7 +525,7 @@ def watch_compile():
 @quiet
 def attach():
     """PyTorch is imported."""
-    global torch, Tensor, version, whole_types, token_types, module_keys, busy, busy_codes, call_code
+    global torch, Tensor, version, called_again, whole_types, token_types, module_keys, busy, busy_codes, call_code
     torch = sys.modules["torch"]
     Tensor, version = torch.Tensor, bytes_of(str(torch.__version__))
     token_types = frozenset((torch.int64, torch.int32))
@@ -518,11 +538,13 @@ def attach():
     if not getattr(sys, "_is_gil_enabled", lambda: True)():
         _adapter(OFF, b"torch", version, b"not for an interpreter without a global lock")
         return
+    _steady_long_way(before_any)
+    called_again = CalledAgain()
     watch_optimizers()
     watch_backward()
     if hasattr(torch, "compile"):
         watch_compile()
-    handle = torch.nn.modules.module.register_module_forward_pre_hook(before_call)
+    handle = torch.nn.modules.module.register_module_forward_pre_hook(_before_call)
     Current.hooks, Current.key = torch.nn.modules.module._global_forward_pre_hooks, handle.id
     is_measured = tuple(int(part) for part in torch.__version__.split(".")[:2]) in MEASURED
     _later(LOOK_NS, look_around)

@@ -133,6 +133,48 @@ looked lstm python3 lstm.py
 no_failure lstm
 if grep 'category="kv_cache"' lstm.sampled.dump; then fail "lstm: a KV cache was found"; fi
 
+# A call that raises is a step, whether its exception is kept, with all that was its, or not; one that calls itself is one.
+# A copy that is made in a call has no hook of ours that does anything.
+cat >raises.py <<'END'
+import copy, pickle, sys, torch
+torch.manual_seed(1)
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.e, self.f, self.does = torch.nn.Embedding(100, 64), torch.nn.Linear(64, 100), ""
+    def forward(self, ids):
+        does, self.does = self.does, ""
+        x = self.f(self.e(self(ids)[:, -1:].argmax(-1) if does == "calls itself" else ids))
+        if does == "copies":
+            copies.append(copy.deepcopy(self))
+            copies.append(pickle.loads(pickle.dumps(self)))
+        if does == "raises":
+            raise ValueError("of the program's own")
+        return x
+copies, kept = [], []
+net, other = Net().eval(), Net().eval()
+def call(of, number, does):
+    of.does = does
+    try:
+        return of(torch.full((1, 9 if number == 0 else 1), number))
+    except ValueError as error:
+        if sys.argv[1] == "kept":
+            kept.append(error)
+with torch.no_grad():
+    for number in range(60):
+        x = call(net, number, {20: "calls itself", 25: "copies"}.get(number, "raises" if number in (0, 9, 30, 31, 50) else ""))
+    print(x.sum().item().hex(), len(kept), len(net._forward_hooks), len(net._forward_pre_hooks))
+    kept.clear()
+    for number in range(10):
+        call(other, number, "raises" if number == 8 else "")
+    print([type(c(torch.ones(1, 1, dtype=torch.long))).__name__ for c in copies])
+END
+for way in dropped kept; do
+	looked $way python3 raises.py $way
+	no_failure $way
+	steps $way 72 # 60, 10 of another, and the two copies
+done
+
 # Without adapters there is none, and that is said.
 under sampled off RVPROF_NO_ADAPTERS=1 RVPROF_FINALIZE=0 python3 decode.py cat >off.out 2>off.err || fail "off: status"
 cmp cat.out off.out || fail "off: another output"
