@@ -48,12 +48,13 @@ static int verdict_counts[3], aim_counts[3];
 static char not_resolved[64 * 1024], missed[64 * 1024];
 
 /* In the order of the columns. */
-static const struct {
+static struct {
 	const char *name, *title;
 } variants[] = {
     {"none", "no profiler"},
     {"again", "the same again (A/A)"},
     {"pass", "pass-through"},
+    {"adapter", "with the adapter"},
     {"default", "default"},
     {"full", "full"},
     {"default-nopy", "default, --python=off"},
@@ -130,12 +131,25 @@ static void read_sample(const char *file, char *line)
 	cell->cpu[round] = cpu;
 }
 
+/* `title VARIANT WORDS`: what stands above a column of this table. */
+static bool read_title(const char *file, const char *line)
+{
+	char name[WORD], title[LINE];
+
+	if (sscanf(line, "title %63s %511[^\n]", name, title) != 2)
+		return false;
+	if (variant_of(name) < 0)
+		die(file, line);
+	variants[variant_of(name)].title = strdup(title);
+	return true;
+}
+
 static void read_bar(const char *file, char *line)
 {
 	struct bar *bar = &bars[bar_count];
 	char aim[WORD] = "";
 
-	if (line[0] == '#' || strspn(line, " \t\n") == strlen(line))
+	if (line[0] == '#' || strspn(line, " \t\n") == strlen(line) || read_title(file, line))
 		return;
 	if (bar_count == BARS_MAX || sscanf(line, "%63s %63s %63s %63s %lf %63s", bar->row, bar->variant,
 					    bar->kind, bar->base, &bar->number, aim) < 5)
@@ -310,9 +324,9 @@ static void list_unresolved(const struct row *row, const struct bar *bar, const 
 	append(not_resolved, sizeof not_resolved,
 	       "- %s: %s: %.3f; the bar is %.3f away from 1 as a factor, the band of %zu pairs is %.3f wide; "
 	       "user+sys: "
-	       "%.3f x no profiler, again %.3f x\n",
+	       "%.3f x %s, again %.3f x\n",
 	       row->title, text, judged->figure, fabs(judged->factor - 1), pairs, band.high - band.low,
-	       median_of(row, bar->variant, "none", ratio_of, true),
+	       median_of(row, bar->variant, "none", ratio_of, true), variants[0].title,
 	       median_of(row, "again", "none", ratio_of, true));
 }
 

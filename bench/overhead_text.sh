@@ -2,11 +2,8 @@
 # overhead_text.sh: the machine, the table, the commands: what bench/overhead prints, and writes with --write.
 # shellcheck shell=sh disable=SC2154 # the variables are bench/overhead's
 
-version() { # name, words that print it
-	name=$1
-	shift
-	command -v "$1" >/dev/null && echo "$name $("$@" 2>&1 | grep -o '[0-9][0-9]*\.[0-9][0-9.a-z+~-]*' | head -n 1)"
-}
+. "$bench/overhead_machine.sh"
+
 versions() {
 	echo "rvprof $("$tool" --version 2>/dev/null | grep -o '[0-9][0-9.]*' | head -n 1) ($(git -C "$top" rev-parse --short HEAD 2>/dev/null || echo 'no git'))"
 	version gcc gcc -dumpfullversion
@@ -21,16 +18,13 @@ versions() {
 	[ ! -f "$packages/complete" ] || sed -n 's/.*"version": "\(.*\)".*/node-llama-cpp \1/p;T;q' \
 		"$packages/node_modules/node-llama-cpp/package.json"
 }
-joined() { paste -sd, - | sed 's/,/, /g'; }
-
 text() {
 	cat <<-END
 		# What it costs to be recorded
 
 		Written by \`bench/overhead --write\`; what it does is said there, the bars are in \`bench/overhead_bars.txt\`.
 
-		Machine: $(sed -n 's/^model name[^:]*: //p;T;q' /proc/cpuinfo | head -n 1), $(getconf _NPROCESSORS_ONLN) processors, $(awk '/MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo), Linux $(uname -r) $(uname -m),
-		$(. /etc/os-release 2>/dev/null && echo "$PRETTY_NAME"). $(date -u '+%Y-%m-%d %H:%M') UTC, load at the begin $load, $(($(date +%s) - begun)) s, $rounds rounds.
+		$(machine), load at the begin $load, $(($(date +%s) - begun)) s, $rounds rounds.
 		$(versions | joined).
 
 		A figure is the median of the rounds. Beside it: over no profiler, as a factor or as a difference, from the runs of the same

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# overhead_torch.py TOKENS: a small transformer decodes token by token, its keys and values in caches that grow.
+# overhead_torch.py TOKENS: a small transformer decodes token by token, its keys and values in caches that grow; its layers
+# are called one by one. adapter_cost.py makes whole models of them.
 import sys
 import torch
 
@@ -9,26 +10,29 @@ LAYERS, WIDTH, HEADS, WORDS = 4, 256, 8, 1000
 
 
 class Block(torch.nn.Module):
-    def __init__(self):
+    def __init__(self, width):
         super().__init__()
-        self.qkv = torch.nn.Linear(WIDTH, 3 * WIDTH)
-        self.out = torch.nn.Linear(WIDTH, WIDTH)
-        self.up = torch.nn.Linear(WIDTH, 4 * WIDTH)
-        self.down = torch.nn.Linear(4 * WIDTH, WIDTH)
-        self.norms = torch.nn.ModuleList([torch.nn.LayerNorm(WIDTH) for _ in range(2)])
+        self.qkv = torch.nn.Linear(width, 3 * width)
+        self.out = torch.nn.Linear(width, width)
+        self.up = torch.nn.Linear(width, 4 * width)
+        self.down = torch.nn.Linear(4 * width, width)
+        self.norms = torch.nn.ModuleList([torch.nn.LayerNorm(width) for _ in range(2)])
+
+    def remember(self, k, v, cache):
+        return (k, v) if cache is None else (torch.cat((cache[0], k), 2), torch.cat((cache[1], v), 2))
 
     def forward(self, x, cache):
-        q, k, v = self.qkv(self.norms[0](x)).view(1, 1, HEADS, -1).transpose(1, 2).chunk(3, dim=-1)
-        if cache is not None:
-            k, v = torch.cat((cache[0], k), 2), torch.cat((cache[1], v), 2)
-        weights = (q @ k.transpose(2, 3) * (WIDTH // HEADS) ** -0.5).softmax(-1)
-        x = x + self.out((weights @ v).transpose(1, 2).reshape(1, 1, WIDTH))
+        rows, tokens, width = x.shape
+        q, k, v = self.qkv(self.norms[0](x)).view(rows, tokens, HEADS, -1).transpose(1, 2).chunk(3, dim=-1)
+        k, v = self.remember(k, v, cache)
+        weights = (q @ k.transpose(2, 3) * (width // HEADS) ** -0.5).softmax(-1)
+        x = x + self.out((weights @ v).transpose(1, 2).reshape(x.shape))
         return x + self.down(torch.nn.functional.gelu(self.up(self.norms[1](x)))), (k, v)
 
 
-with torch.no_grad():
+def main():
     embedding, head = torch.nn.Embedding(WORDS, WIDTH), torch.nn.Linear(WIDTH, WORDS)
-    blocks = [Block() for _ in range(LAYERS)]
+    blocks = [Block(WIDTH) for _ in range(LAYERS)]
     caches = [None] * LAYERS
     token = torch.zeros(1, 1, dtype=torch.long)
     for _ in range(int(sys.argv[1])):
@@ -36,3 +40,8 @@ with torch.no_grad():
         for i, block in enumerate(blocks):
             x, caches[i] = block(x, caches[i])
         token = head(x).argmax(-1)
+
+
+if __name__ == "__main__":
+    with torch.no_grad():
+        main()

@@ -19,7 +19,7 @@
 
 extern const struct rvprof_api rvprof_api_1;
 
-enum { INPUT_LEAST = 64, STILL = 8, EQUAL = 2 /* Py_EQ */ };
+enum { INPUT_LEAST = 64, STILL = 8, STILL_DOUBLED = 2, EQUAL = 2 /* Py_EQ */ };
 
 static struct rvp_python_calls *const python = &rvp_python_calls;
 static void *call_type, *hook; /* of the arguments; the hook in the module */
@@ -218,6 +218,14 @@ static bool watch_long(void *output)
 	return is_good;
 }
 
+/* Calls between looks at what stays where it is, as in Model.watch. */
+static long long apart(void)
+{
+	long long doubled = steady.still / STILL - 1;
+
+	return (long long)STILL << (doubled < STILL_DOUBLED ? doubled : STILL_DOUBLED);
+}
+
 /* False: an exception is set. */
 static bool watch(void *output)
 {
@@ -235,7 +243,7 @@ static bool watch(void *output)
 		steady.held = (long long)length;
 	steady.still = moved ? 0 : steady.still + 1;
 	if (steady.still > STILL)
-		steady.next_look = ((steady.number - 1) / STILL + 1) * STILL;
+		steady.next_look = ((steady.number - 1) / apart() + 1) * apart();
 	return true;
 }
 

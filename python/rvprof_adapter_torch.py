@@ -35,7 +35,6 @@ SCOPE_BEGIN, SCOPE_END = 0, 1
 MEASURED = {(1, 13)}  # versions of PyTorch that this was run with
 
 FRAMES_MAX = 400
-TURNS_SEEN = 6
 INPUT_MIN = 64  # elements: a decode step's one token is not worth its tag
 NO_WORDS = {}
 
@@ -43,31 +42,6 @@ torch = Tensor = None
 version = b""
 whole_types = token_types = module_keys = busy = frozenset()
 weight_names = {}  # address -> name
-
-
-def bytes_of(text):
-    return text.encode("utf-8", "replace")
-
-
-failures = 0
-
-
-def note_failure(name, error):
-    global failures
-    failures += 1
-    if failures == 1:
-        _adapter(FAILED, b"torch", version, bytes_of("%s: %s: %s" % (name, type(error).__name__, error)))
-
-
-def quiet(function):
-    """Around everything that PyTorch or the program calls: an exception of ours ends here; the first is told."""
-    @functools.wraps(function)
-    def quietly(*args, **kwargs):
-        try:
-            return function(*args, **kwargs)
-        except Exception as error:
-            return note_failure(function.__name__, error)
-    return quietly
 
 
 def base_of(tensor):
@@ -167,6 +141,7 @@ class Call:
         if self.scope_handle is not None:
             self.scope_handle.remove()
             Current.names = None
+        Turn.note_end(self.module)
         if Current.key is not None:
             Current.hooks[Current.key] = _before_call
         self.model.number += 1
@@ -194,55 +169,6 @@ class Call:
         last = Current.last
         if values and self.is_step and last and last[1] is self.model and Steady.may_begin(self.model, self.module):
             Steady.begin(self.model, self.module, values[0])
-
-
-class Turn:
-    """A step of a program that has no model, but calls layers itself: from the call of the first of them up to that
-    of the last, which is known once the first is called again. A small module of PyTorch's own begins one, where no
-    model was called before, and any module called meanwhile belongs to it."""
-    first = last = 0  # id of module; last 0: not known yet
-    members = []  # in the order of their calls in the first turn
-    skipped = frozenset()  # of them, those with which nothing is done any more
-    count = tokens = 0
-    is_open = has_model = False
-
-    @classmethod
-    def begins(cls, module, tokens, is_layer):
-        """Whether a step begins with this call."""
-        me = id(module)
-        if not cls.first:
-            if cls.has_model:
-                return False
-            cls.first = me
-        if me == cls.first:
-            cls.begin(me, tokens)
-            return True
-        if not cls.is_open:
-            return me not in cls.members and not is_layer
-        if not cls.last and me not in cls.members:
-            cls.members.append(me)
-        return False
-
-    @classmethod
-    def begin(cls, me, tokens):
-        if cls.is_open:  # its last is not known, or was not called this time
-            cls.last = cls.last or cls.members[-1]
-            cls.close()
-        cls.members = cls.members if cls.last else [me]
-        cls.is_open, cls.tokens, cls.count = True, tokens, cls.count + 1
-        if cls.count == TURNS_SEEN:
-            cls.skipped = frozenset(cls.members) - {cls.first, cls.last}
-
-    @classmethod
-    def close(cls):
-        cls.is_open = False
-        _step(END, NONE, 0, cls.tokens, b"")
-
-    @classmethod
-    def ends(cls, module):
-        """Whether a step ends with this call."""
-        cls.is_open = cls.is_open and id(module) != cls.last
-        return not cls.is_open and id(module) == cls.last
 
 
 def is_part(module):
@@ -347,7 +273,7 @@ def before_any(module, args):
     if Current.names is not None:
         begin_scope(module)
         return None
-    if id(module) in Turn.skipped:
+    if id(module) in Turn.skipped or (id(module) == Turn.first and turn_hook.begins(module, args)):
         return None
     frame = outermost(sys._getframe(2))
     if frame is None or torch._C._get_tracing_state() or "_forward_hooks" not in vars(module):
@@ -525,7 +451,7 @@ def watch_compile():
 @quiet
 def attach():
     """PyTorch is imported."""
-    global torch, Tensor, version, called_again, whole_types, token_types, module_keys, busy, busy_codes, call_code
+    global torch, Tensor, version, called_again, turn_hook, whole_types, token_types, module_keys, busy, busy_codes, call_code
     torch = sys.modules["torch"]
     Tensor, version = torch.Tensor, bytes_of(str(torch.__version__))
     token_types = frozenset((torch.int64, torch.int32))
@@ -539,7 +465,7 @@ def attach():
         _adapter(OFF, b"torch", version, b"not for an interpreter without a global lock")
         return
     _steady_long_way(before_any)
-    called_again = CalledAgain()
+    called_again, turn_hook = CalledAgain(), TurnHook()
     watch_optimizers()
     watch_backward()
     if hasattr(torch, "compile"):

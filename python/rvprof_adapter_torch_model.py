@@ -10,7 +10,8 @@ import sys
 import weakref
 
 SEARCH_FIRST = 6  # calls in a row in which keys and values are searched for
-STILL = 8  # calls after which keys and values that stay where they are are looked at at every so many only
+STILL = 8  # calls after which keys and values that stay where they are are looked at at every so many only,
+STILL_DOUBLED = 2  # and after so many such looks at every twice as many, up to twice
 
 
 def is_walk(number):
@@ -168,7 +169,8 @@ class Model:
         if not has_kv:
             self.next_look = sys.maxsize
         elif self.still > STILL:
-            self.next_look = (number // STILL + 1) * STILL
+            apart = STILL << min(self.still // STILL - 1, STILL_DOUBLED)
+            self.next_look = (number // apart + 1) * apart
         self.hold()
 
     def hold(self):
