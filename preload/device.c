@@ -10,6 +10,7 @@
 #include "preload/device.h"
 
 #include "preload/device_own.h"
+#include "preload/driver.h"
 #include "preload/emit.h"
 #include "preload/enter.h"
 #include "preload/events.h"
@@ -256,6 +257,12 @@ void rvp_device_mark(void)
 		mark();
 }
 
+static void tells(int is_told)
+{
+	if (is_owner())
+		rvp_driver_yield(is_told != 0);
+}
+
 #pragma GCC visibility push(default)
 extern const struct rvp_device_api rvprof_device_1;
 const struct rvp_device_api rvprof_device_1 = {
@@ -273,5 +280,7 @@ const struct rvp_device_api rvprof_device_1 = {
     .give = give,
     .say = say,
     .listen = listen,
+    .tells = tells,
+    .launches = rvp_driver_launches,
 };
 #pragma GCC visibility pop

@@ -109,8 +109,7 @@ void rvp_followers_prepare(void)
 		setenv("RVPROF_RUN_DIR", rvp_process.folder, 1);
 	else
 		unsetenv("RVPROF_RUN_DIR");
-	if (follow)
-		rvp_injection_prepare();
+	rvp_injection_prepare(); /* of use to this process too; in one that is not followed the libraries decline */
 }
 
 void rvp_followers_check(char *const *environment)

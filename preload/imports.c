@@ -5,8 +5,8 @@
  * front's address. A slot inside the read-only part after relocation (RELRO) is made writable for the moment
  * of the store. The allocator's own module and ours are left alone.
  *
- * Two sorts of names: the operators, where an allocator brings its own (their fronts know the real ones), and
- * known functions of frameworks, whose real one is what the slot held. A slot that is not bound yet leads
+ * Three sorts of names: the operators, where an allocator brings its own (their fronts know the real ones); known
+ * functions of frameworks, and the CUDA driver's with dlsym (driver.h), whose real one is what the slot held. A slot that is not bound yet leads
  * into its own module: then the function is looked for by name, in the module itself and else in all that are
  * loaded, and if two others have it the slot is left alone. Few modules name such functions; whether one may
  * is seen by its symbol table's undefined part and the Bloom filter of its hash table, before any relocation
@@ -14,6 +14,7 @@
  */
 #include "preload/imports.h"
 
+#include "preload/driver.h"
 #include "preload/elf_image.h"
 #include "preload/functions.h"
 #include "preload/modules.h"
@@ -38,7 +39,7 @@ struct image {
 	uintptr_t relro_low, relro_high;
 	const uint32_t *hash; /* DT_GNU_HASH; NULL: it has none */
 	const struct dl_phdr_info *info;
-	bool wants_operators, wants_functions;
+	bool wants_operators, wants_functions, wants_driver;
 	rvp_front_of *front_of; /* NULL: the two sorts of names above */
 };
 
@@ -146,6 +147,8 @@ static void *front_for(const struct image *image, uintptr_t held, const char *na
 
 	if (image->front_of)
 		return image->front_of(name);
+	if (!front && image->wants_driver && rvp_driver_known(name))
+		return rvp_driver_front(name, (void *)real_behind(image, held, name));
 	if (front || !image->wants_functions || !rvp_functions_known(name))
 		return front;
 	return rvp_functions_front(name, real_behind(image, held, name));
@@ -202,6 +205,16 @@ static bool may_name_functions(const struct image *image)
 	return false;
 }
 
+static bool names_driver(const struct image *image)
+{
+	if (!image->hash || image->hash[1] <= 1)
+		return true;
+	for (uint32_t i = 1; i < image->hash[1]; i++)
+		if (rvp_driver_known(image->strings + image->symbols[i].st_name))
+			return true;
+	return false;
+}
+
 /* False: there is nothing in it to redirect. */
 static bool read_image(struct image *image, const struct dl_phdr_info *info)
 {
@@ -248,7 +261,8 @@ static void look_at(const struct dl_phdr_info *info)
 		return;
 	image.wants_operators = rvp_operators_are_beside_malloc();
 	image.wants_functions = may_name_functions(&image);
-	if (image.wants_operators || image.wants_functions)
+	image.wants_driver = rvp_driver_is_wanted() && names_driver(&image);
+	if (image.wants_operators || image.wants_functions || image.wants_driver)
 		redirect_all(&image);
 }
 

@@ -62,9 +62,17 @@ static void put(const struct injection *injection)
 	setenv(injection->variable, path, 1);
 }
 
+static bool is_cuda_followed;
+
 void rvp_injection_prepare(void)
 {
+	is_cuda_followed = rvp_process.options.cuda != RVP_CUDA_OFF && rvp_cuda_is_there();
 	put(&nvtx);
-	if (rvp_process.options.cuda != RVP_CUDA_OFF && rvp_cuda_is_there())
+	if (is_cuda_followed)
 		put(&cuda);
+}
+
+bool rvp_injection_follows_cuda(void)
+{
+	return is_cuda_followed;
 }

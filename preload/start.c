@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* start.c: the constructor. ld.so hands it main's arguments. */
+#include "preload/driver.h"
 #include "preload/head.h"
 #include "preload/imports.h"
+#include "preload/injection.h"
 #include "preload/operators.h"
 #include "preload/process.h"
 #include "preload/real.h"
@@ -18,7 +20,9 @@ __attribute__((constructor)) static void begin(int argument_count, char **argume
 		     RVP_STARTING); /* what we and libc allocate from here on is not counted */
 	rvp_operators_find();
 	rvp_process_start(argument_count, arguments, environment);
-	if (atomic_load(&rvp_process.state) == RVP_READY)
+	if (atomic_load(&rvp_process.state) == RVP_READY) {
+		rvp_driver_start(rvp_injection_follows_cuda());
 		rvp_imports_refresh();
+	}
 	errno = error;
 }

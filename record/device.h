@@ -36,6 +36,25 @@ struct rvp_device_path {
 	uint64_t stack, python;
 };
 
+/* Bytes of an array as its shape says, without the driver's rounding. cuda.h, CUarray_format: the plain formats; of another
+ * one (block-compressed, planes) 0: not known. */
+static inline uint64_t rvp_device_array_bytes(uint32_t format, uint32_t channels, uint64_t width, uint64_t height,
+					      uint64_t depth, uint32_t levels)
+{
+	uint64_t element = format == 0x01 || format == 0x08				    ? 1
+			   : format == 0x02 || format == 0x09 || format == 0x10	    ? 2
+			   : format == 0x03 || format == 0x0a || format == 0x20	    ? 4
+										    : 0;
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < levels && i < 32; i++) {
+		uint64_t w = width >> i, h = height >> i, d = depth >> i;
+
+		bytes += (w ? w : 1) * (h ? h : 1) * (d ? d : 1) * channels * element;
+	}
+	return bytes;
+}
+
 struct rvp_device_api {
 	uint32_t version, bytes;
 	/* 1 while records are taken; 0 in a child after fork too, where CUDA is of no use. */
@@ -61,6 +80,11 @@ struct rvp_device_api {
 	/* `finish` is called once by the recorder's last hook, before the last records of the process are written, with the
 	 * time that it may take; and `mark` whenever a step begins (--sync-steps) by the thread that said so. NULL: no more. */
 	void (*listen)(void (*finish)(uint64_t most_ns), void (*mark)(void));
+	/* 1: the caller tells of memory and launches from here on, and the recorder's own fronts of the driver's functions are
+	 * silent; 0: they speak, as they do from the start: CUPTI can't be had. */
+	void (*tells)(int is_told);
+	/* Launches that these fronts counted. */
+	uint64_t (*launches)(void);
 };
 
 #endif

@@ -46,6 +46,9 @@ void rvp_doctor_system(struct rvp_findings *findings);
 /* Whether writes can be followed here. */
 void rvp_doctor_writes(struct rvp_findings *findings);
 
+/* Whether a GPU can be followed here; nothing where there is none. */
+void rvp_doctor_cuda(struct rvp_findings *findings);
+
 /* A process that runs. */
 void rvp_doctor_process(struct rvp_findings *findings, pid_t pid);
 

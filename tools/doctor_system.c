@@ -188,4 +188,5 @@ void rvp_doctor_system(struct rvp_findings *findings)
 	check_ledger(findings);
 	check_debuginfod(findings);
 	rvp_doctor_writes(findings);
+	rvp_doctor_cuda(findings);
 }
