@@ -507,6 +507,7 @@ static void close_pass(struct rvp_pass *pass)
 	for (size_t i = 0; pass->moments && i < pass->question->moment_count; i++)
 		free(pass->moments[i]);
 	free(pass->moments);
+	free(pass->lasting);
 	free(pass->site_counts);
 	free(pass->tallies);
 	free(pass->state.live_by_process);

@@ -24,31 +24,33 @@ struct rvp_amount {
 };
 
 struct rvp_site {
-	uint32_t process;              /* in run->processes */
-	uint16_t purpose;              /* purpose.h; RVP_CATEGORY_UNKNOWN without attribution */
-	uint8_t evidence;              /* enum rvp_evidence */
-	uint8_t confidence;            /* percent, as the evidence sees itself */
+	/* One line of the cache: what changes at every alloc and free. */
+	struct rvp_amount live;      /* while the pass goes on */
+	uint64_t peak_seen;          /* likewise */
+	uint64_t first_ns, last_ns;  /* first and last alloc: when to look a module up */
+	struct rvp_amount allocated; /* ever, folded ones included */
+	uint64_t largest_bytes;      /* the largest single block */
+	/* Another one: what may. */
+	struct rvp_amount at_peak;   /* live when the tree's live bytes were highest */
+	struct rvp_amount temporary; /* freed by their own thread before its next alloc */
+	uint64_t peak_sampled_bytes; /* of at_peak: what sampled blocks stand for, and its variance */
+	double peak_variance;
+	uint32_t process;   /* in run->processes */
+	uint16_t purpose;   /* purpose.h; RVP_CATEGORY_UNKNOWN without attribution */
+	uint8_t evidence;   /* enum rvp_evidence */
+	uint8_t confidence; /* percent, as the evidence sees itself */
+	uint32_t stack;     /* rvp_node_at; 0: none */
+	uint32_t python;    /* rvp_python_node_at; 0: none */
+	/* The rest. */
 	uint32_t reason;               /* rvp_reason_text: of its first block */
-	uint32_t stack;                /* rvp_node_at; 0: none */
-	uint32_t python;               /* rvp_python_node_at; 0: none */
 	uint16_t is_estimate;          /* 1: sampled blocks are in it */
 	uint16_t device;               /* of its blocks, by the run's number; 0: the host */
-	uint64_t first_ns, last_ns;    /* first and last alloc: when to look a module up */
-	struct rvp_amount allocated;   /* ever, folded ones included */
-	struct rvp_amount temporary;   /* freed by their own thread before its next alloc */
-	struct rvp_amount at_peak;     /* live when the tree's live bytes were highest */
 	struct rvp_amount at_end;      /* live at its process's end (an alive one: now) */
 	struct rvp_amount *at_moments; /* question.moment_count of them; NULL without */
-	uint64_t largest_bytes;        /* the largest single block */
-	/* While the pass goes on. */
-	struct rvp_amount live;
-	uint64_t live_sampled_bytes;
+	uint64_t live_sampled_bytes;   /* while the pass goes on */
 	double live_variance;
-	uint64_t peak_seen;
 	uint32_t next_of_process;
-	/* Of at_peak: what sampled blocks stand for, and its variance. */
-	uint64_t peak_sampled_bytes;
-	double peak_variance;
+	uint32_t unused[3];
 };
 
 /* The run's time is cut into series_rows equal parts; a row is a part in which something happened. */

@@ -13,6 +13,7 @@
 #include "report/device_blocks.h"
 #include "report/live_index.h"
 #include "report/match.h"
+#include "report/run_source.h"
 #include "report/write_windows.h"
 
 #include <assert.h>
@@ -41,6 +42,7 @@ struct rvp_attribution {
 	struct rvp_claims claims;
 	struct rvp_reasons reasons;
 	struct rvp_live_index index;
+	uint64_t *asked_counts; /* by process: records that asked for a block so far */
 	const struct rvp_state *state; /* of the survey's present event */
 	struct rvp_evidence_source *sources[SOURCES + 1];
 	struct rvp_disagreement disagreements[DISAGREEMENTS_MAX];
@@ -99,6 +101,14 @@ const struct rvp_block *rvp_survey_block(const struct rvp_attribution *attributi
 	if (block)
 		return block;
 	return rvp_matched_block(attribution->state->matcher, process, address);
+}
+
+void rvp_survey_watch(const struct rvp_attribution *attribution, uint32_t process, uint64_t address)
+{
+	struct rvp_block *block = rvp_matched_block(attribution->state->matcher, process, address);
+
+	if (block)
+		block->flags |= RVP_BLOCK_WATCHED;
 }
 
 uint32_t rvp_reason(struct rvp_attribution *attribution, const char *format, ...)
@@ -169,6 +179,29 @@ void rvp_claim_site(struct rvp_attribution *attribution, uint32_t site, struct r
 
 /* ---- the survey ---- */
 
+/* Whether a record of the process will still ask for a block by an address in it. */
+static bool will_ask(const struct rvp_attribution *attribution, uint32_t process)
+{
+	return attribution->asked_counts[process] < attribution->run->processes[process].source->asked_count;
+}
+
+static void count_asked(struct rvp_attribution *attribution, const struct rvp_moment *moment)
+{
+	if (moment->process < attribution->run->process_count &&
+	    (moment->record->kind == RVP_TAG || moment->record->kind == RVP_FILL || moment->record->kind == RVP_WRITTEN))
+		attribution->asked_counts[moment->process]++;
+}
+
+static bool survey_minds(struct rvp_observer *observer, uint32_t process)
+{
+	struct rvp_attribution *attribution = (struct rvp_attribution *)observer;
+
+	for (int i = 0; i < SOURCES; i++)
+		if (attribution->sources[i]->minds && attribution->sources[i]->minds(attribution->sources[i]))
+			return true;
+	return will_ask(attribution, process);
+}
+
 /* Of devices there is an index already, of tensors in segments. */
 static bool is_indexed(const struct rvp_block *block)
 {
@@ -181,7 +214,7 @@ static void note_block(struct rvp_attribution *attribution, const struct rvp_eve
 {
 	const struct rvp_block *block = &event->block;
 
-	if (!is_indexed(block))
+	if (!is_indexed(block) || !will_ask(attribution, event->moment->process))
 		return;
 	if (!rvp_live_index_put(&attribution->index, event->moment->process, block))
 		attribution->no_memory = true;
@@ -198,6 +231,8 @@ static void survey_see(struct rvp_observer *observer, const struct rvp_event *ev
 	for (int i = 0; i < SOURCES; i++)
 		if (attribution->sources[i]->survey)
 			attribution->sources[i]->survey(attribution->sources[i], event, state);
+	if (event->kind == RVP_EVENT_RECORD)
+		count_asked(attribution, event->moment);
 	if (event->kind == RVP_EVENT_DIED && is_indexed(&event->block))
 		rvp_live_index_remove(&attribution->index, event->moment->process, event->block.address);
 	if (event->kind == RVP_EVENT_END)
@@ -251,15 +286,16 @@ struct rvp_status rvp_attribute(struct rvp_run *run, const struct rvp_attributio
 	*out = NULL;
 	if (!attribution)
 		return rvp_fail("attribute", run->folder, ENOMEM);
-	attribution->survey = (struct rvp_observer){.see = survey_see, .finish = survey_finish};
+	attribution->survey = (struct rvp_observer){.see = survey_see, .minds = survey_minds, .finish = survey_finish};
 	attribution->run = run;
 	if (settings)
 		attribution->settings = *settings;
 	rvp_purposes_open(&attribution->purposes);
 	status = rvp_steps_find(run, &attribution->steps);
 	attribution->steps.followed_count = rvp_steps_in_write_windows(run, &attribution->steps);
+	attribution->asked_counts = calloc(run->process_count + 1, sizeof *attribution->asked_counts);
 	if (!rvp_failed(status) &&
-	    (!rvp_live_index_open(&attribution->index, run->process_count + 1) || !open_sources(attribution)))
+	    (!attribution->asked_counts || !rvp_live_index_open(&attribution->index, run->process_count + 1) || !open_sources(attribution)))
 		status = rvp_fail("attribute", run->folder, ENOMEM);
 	if (!rvp_failed(status))
 		status = survey(attribution);
@@ -284,6 +320,7 @@ void rvp_attribution_close(struct rvp_attribution *attribution)
 	rvp_claims_free(&attribution->claims);
 	rvp_reasons_free(&attribution->reasons);
 	rvp_purposes_free(&attribution->purposes);
+	free(attribution->asked_counts);
 	free(attribution);
 }
 
@@ -343,17 +380,21 @@ static struct rvp_disagreement *disagreement_of(struct rvp_attribution *attribut
 	return entry;
 }
 
+/* Not who only says what he saw, nor who says nearly the same. */
+static bool is_told(const struct rvp_attribution *attribution, const struct rvp_verdict *believed,
+		    const struct rvp_verdict *overruled)
+{
+	return overruled->purpose != RVP_CATEGORY_UNKNOWN &&
+	       rvp_purpose_category(&attribution->purposes, believed->purpose) !=
+		   rvp_purpose_category(&attribution->purposes, overruled->purpose);
+}
+
 static void note_disagreement(struct rvp_attribution *attribution, const struct rvp_verdict *believed,
 			      const struct rvp_verdict *overruled, const struct rvp_event *birth)
 {
-	struct rvp_disagreement *entry;
+	struct rvp_disagreement *entry =
+	    is_told(attribution, believed, overruled) ? disagreement_of(attribution, believed, overruled) : NULL;
 
-	if (overruled->purpose == RVP_CATEGORY_UNKNOWN)
-		return; /* it only says what it saw */
-	if (rvp_purpose_category(&attribution->purposes, believed->purpose) ==
-	    rvp_purpose_category(&attribution->purposes, overruled->purpose))
-		return;
-	entry = disagreement_of(attribution, believed, overruled);
 	if (!entry)
 		return;
 	entry->count += birth->weight.amount.count;
@@ -391,6 +432,66 @@ struct rvp_verdict rvp_attribution_judge(struct rvp_attribution *attribution, co
 			note_disagreement(attribution, &words->words[words->believed], &words->words[i],
 					  birth);
 	return words->words[words->believed];
+}
+
+/* What it counted at the last birth, for each who was overruled and is kept as a disagreement. False: too many. */
+static bool note_repeated(const struct rvp_attribution *attribution, struct rvp_lasting *lasting)
+{
+	const struct rvp_words *words = &attribution->words;
+	const struct rvp_verdict *believed = &words->words[words->believed];
+
+	lasting->repeated_count = 0;
+	for (size_t i = 0; i < words->count; i++) {
+		size_t number = 0;
+
+		if (i == words->believed || !is_told(attribution, believed, &words->words[i]))
+			continue;
+		while (number < attribution->disagreement_count &&
+		       !are_of(&attribution->disagreements[number], believed, &words->words[i]))
+			number++;
+		if (number == attribution->disagreement_count || lasting->repeated_count == RVP_REPEATED_MAX)
+			return false;
+		lasting->repeated[lasting->repeated_count++] = (uint16_t)number;
+	}
+	return true;
+}
+
+bool rvp_attribution_lasts(const struct rvp_attribution *attribution, const struct rvp_event *birth,
+			   struct rvp_lasting *lasting)
+{
+	uint64_t least = 0, most = UINT64_MAX;
+
+	if (birth->block.flags & ~(uint32_t)(RVP_BLOCK_SAMPLED | RVP_BLOCK_SUSPECT) ||
+	    rvp_claims_may_have(&attribution->claims, &attribution->words.key) ||
+	    attribution->run->processes[birth->moment->process].source->has_scopes ||
+	    !note_repeated(attribution, lasting))
+		return false;
+	rvp_claims_narrow(&attribution->claims, birth->block.site, birth->block.bytes, &least, &most);
+	for (int i = 0; i < SOURCES; i++)
+		if (attribution->sources[i]->lasts &&
+		    !attribution->sources[i]->lasts(attribution->sources[i], birth, &least, &most))
+			return false;
+	lasting->least = least;
+	lasting->most = most;
+	return true;
+}
+
+void rvp_attribution_repeat(struct rvp_attribution *attribution, const struct rvp_lasting *lasting, uint64_t bytes)
+{
+	for (uint16_t i = 0; i < lasting->repeated_count; i++) {
+		attribution->disagreements[lasting->repeated[i]].count++;
+		attribution->disagreements[lasting->repeated[i]].bytes += bytes;
+	}
+}
+
+bool rvp_attribution_claims_blocks(const struct rvp_attribution *attribution)
+{
+	return attribution->claims.block_count > 0;
+}
+
+bool rvp_attribution_may_claim(const struct rvp_attribution *attribution, const struct rvp_block_key *key)
+{
+	return rvp_claims_may_have(&attribution->claims, key);
 }
 
 const struct rvp_words *rvp_attribution_last_words(const struct rvp_attribution *attribution)

@@ -43,6 +43,23 @@ void rvp_attribution_begin_pass(struct rvp_attribution *attribution);
 void rvp_attribution_see(struct rvp_attribution *attribution, const struct rvp_event *event);
 struct rvp_verdict rvp_attribution_judge(struct rvp_attribution *attribution, const struct rvp_event *birth);
 
+/* A verdict that need not be asked for again: of the site's blocks with least <= bytes <= most, but those that are claimed
+ * singly. `overruled`: disagreements that it repeats each time. */
+enum { RVP_REPEATED_MAX = 3 };
+struct rvp_lasting {
+	uint64_t least, most;
+	uint32_t split; /* the site's number with this purpose, + 1; 0: nothing is known */
+	uint16_t repeated_count, repeated[RVP_REPEATED_MAX];
+};
+/* Whether the verdict of the birth that was judged last is one. Not of mappings, nor where a process has scopes. */
+bool rvp_attribution_lasts(const struct rvp_attribution *attribution, const struct rvp_event *birth,
+			   struct rvp_lasting *lasting);
+/* What judging another block of `bytes` would have counted. */
+void rvp_attribution_repeat(struct rvp_attribution *attribution, const struct rvp_lasting *lasting, uint64_t bytes);
+/* Whether any single blocks are claimed; and of this one: false, it is not. */
+bool rvp_attribution_claims_blocks(const struct rvp_attribution *attribution);
+bool rvp_attribution_may_claim(const struct rvp_attribution *attribution, const struct rvp_block_key *key);
+
 /* All that was said of the block whose birth was judged last, the believed word and the overruled ones. */
 enum { RVP_VERDICTS_MAX = 24 };
 struct rvp_words {

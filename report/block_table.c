@@ -2,49 +2,34 @@
 /* block_table.c: see block_table.h. */
 #include "report/block_table.h"
 
+#include "report/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-enum { FIRST_PLACES = 64, FIRST_BLOCKS = 64 };
-static const size_t huge_bytes = 2u << 20;
+enum { FIRST_BUCKETS = 16, FIRST_BLOCKS = 64 };
+_Static_assert(sizeof(struct rvp_block) == RVP_LINE_BYTES, "a block is one line of the cache");
+_Static_assert(sizeof(struct rvp_block_bucket) == RVP_LINE_BYTES, "a bucket is one line of the cache");
 
-/* Places are met at random: with pages of 4 KiB each visit costs a walk of the page table too. */
-static void *get_room(size_t bytes)
+static void put_all(const struct rvp_block_bucket *bucket, struct rvp_block_bucket *buckets, size_t mask)
 {
-	size_t whole = (bytes + huge_bytes - 1) & ~(huge_bytes - 1);
-	void *room;
-
-	if (bytes < huge_bytes)
-		return malloc(bytes);
-	room = aligned_alloc(huge_bytes, whole);
-	if (room)
-		madvise(room, whole, MADV_HUGEPAGE);
-	return room;
+	for (int i = 0; i < RVP_BUCKET_PLACES; i++)
+		if (bucket->hashes[i])
+			rvp_bucket_put(buckets, mask, bucket->hashes[i], bucket->numbers[i]);
 }
 
-static void put_place(struct rvp_block_place *places, size_t mask, struct rvp_block_place place)
+static bool grow_buckets(struct rvp_block_table *table)
 {
-	size_t at = place.hash & mask;
-
-	while (places[at].number)
-		at = (at + 1) & mask;
-	places[at] = place;
-}
-
-static bool grow_places(struct rvp_block_table *table)
-{
-	size_t count = table->places ? (table->mask + 1) * 2 : FIRST_PLACES;
-	struct rvp_block_place *more = get_room(count * sizeof *more);
+	size_t count = table->buckets ? (table->mask + 1) * 2 : FIRST_BUCKETS;
+	struct rvp_block_bucket *more = rvp_line_room(count * sizeof *more);
 
 	if (!more)
 		return false;
 	memset(more, 0, count * sizeof *more);
-	for (size_t i = 0; table->places && i <= table->mask; i++)
-		if (table->places[i].number)
-			put_place(more, count - 1, table->places[i]);
-	free(table->places);
-	table->places = more;
+	for (size_t i = 0; table->buckets && i <= table->mask; i++)
+		put_all(&table->buckets[i], more, count - 1);
+	free(table->buckets);
+	table->buckets = more;
 	table->mask = count - 1;
 	return true;
 }
@@ -52,7 +37,7 @@ static bool grow_places(struct rvp_block_table *table)
 static bool grow_blocks(struct rvp_block_table *table)
 {
 	size_t room = table->block_room ? (size_t)table->block_room * 2 : FIRST_BLOCKS;
-	struct rvp_block *more = room < UINT32_MAX ? get_room(room * sizeof *more) : NULL;
+	struct rvp_block *more = room < UINT32_MAX ? rvp_line_room(room * sizeof *more) : NULL;
 
 	if (!more)
 		return false;
@@ -64,10 +49,10 @@ static bool grow_blocks(struct rvp_block_table *table)
 	return true;
 }
 
-/* Room for one more. The first block comes to mask 0, so that no place is room for it. */
+/* Room for one more. */
 bool rvp_block_table_grow(struct rvp_block_table *table)
 {
-	if ((!table->places || table->count * 8 >= (table->mask + 1) * 5) && !grow_places(table))
+	if ((!table->buckets || table->count >= 4 * (table->mask + 1)) && !grow_buckets(table))
 		return false;
 	return table->free || table->block_count < table->block_room || grow_blocks(table);
 }
@@ -83,37 +68,35 @@ struct rvp_block *rvp_block_put(struct rvp_block_table *table, const struct rvp_
 	return own;
 }
 
-static size_t place_of(const struct rvp_block_table *table, const struct rvp_block *block)
+/* Takes the number out; it is there. */
+static void take_out(struct rvp_block_table *table, uint32_t hash, uint32_t number)
 {
-	uint32_t number = (uint32_t)(block - table->blocks) + 1;
-	size_t at = rvp_block_hash(block->address) & table->mask;
+	for (size_t at = hash & table->mask;; at = (at + 1) & table->mask) {
+		struct rvp_block_bucket *bucket = &table->buckets[at];
 
-	while (table->places[at].number != number)
-		at = (at + 1) & table->mask;
-	return at;
+		for (unsigned places = rvp_bucket_places(bucket, hash); places; places &= places - 1)
+			if (bucket->numbers[__builtin_ctz(places)] == number) {
+				bucket->hashes[__builtin_ctz(places)] = 0;
+				return;
+			}
+		bucket->passed--;
+	}
 }
 
 void rvp_block_remove(struct rvp_block_table *table, struct rvp_block *block)
 {
-	struct rvp_block_place *places = table->places;
-	size_t hole = place_of(table, block), mask = table->mask;
+	uint32_t number = (uint32_t)(block - table->blocks) + 1;
 
-	for (size_t at = (hole + 1) & mask; places[at].number; at = (at + 1) & mask) {
-		if (((at - places[at].hash) & mask) < ((at - hole) & mask))
-			continue;
-		places[hole] = places[at];
-		hole = at;
-	}
-	places[hole].number = 0;
+	take_out(table, rvp_block_hash(block->address), number);
 	block->flags = 0;
 	block->site = table->free;
-	table->free = (uint32_t)(block - table->blocks) + 1;
+	table->free = number;
 	table->count--;
 }
 
 void rvp_block_table_free(struct rvp_block_table *table)
 {
-	free(table->places);
+	free(table->buckets);
 	free(table->blocks);
 	*table = (struct rvp_block_table){0};
 }

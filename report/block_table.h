@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* block_table.h: live blocks by address. A block has a number that it keeps while it lives; a place of the hash
- * table is 8 bytes, a hash and a number, so that the table of 100,000 blocks fits a second-level cache and growing it
- * moves no block. Open addressing, linear probing, deletion by moving back; numbers of the dead are used again, the
- * last one first, so that short lives stay in the first-level cache.
+/* block_table.h: live blocks by address. A block has a number that it keeps while it lives, and is a line of the cache;
+ * numbers of the dead are used again, the last one first, so that short lives stay in the first-level cache. The numbers
+ * are in a hash table of buckets, each a line of the cache too: seven hashes, seven numbers. A bucket's hashes are
+ * compared all at once, without a branch that depends on what is in it: the processor could not foresee it.
  *
  * Invariants
- *   (L1) Between a block's home and its place no place is empty.
+ *   (L1) A number is in its home bucket, or in a later one; then each bucket from its home up to there counts it in
+ *        `passed`. Who comes to a bucket that nobody passed need not go on.
  *   (L2) blocks[i] is in use if and only if its flags have RVP_BLOCK_OCCUPIED; the others are chained by `site`.
  */
 #ifndef RVP_REPORT_BLOCK_TABLE_H
@@ -14,6 +15,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum rvp_block_flags {
 	RVP_BLOCK_SAMPLED = 1,  /* stands for more than itself */
@@ -23,6 +27,7 @@ enum rvp_block_flags {
 	RVP_BLOCK_FILE = 16,    /* a mapping of a file: counts only when evidence speaks for it */
 	RVP_BLOCK_POOL = 32,    /* of a device: what a pool of the driver's holds and has not given out */
 	RVP_BLOCK_AGAIN = 64,   /* of a device: it was there under another address; no alloc */
+	RVP_BLOCK_WATCHED = 128, /* somebody wants to see it go (rvp_survey_watch) */
 	RVP_BLOCK_DEVICE_SHIFT = 16, /* the number of the device above these (device_list.h); 0: the host */
 };
 
@@ -38,6 +43,7 @@ struct rvp_block {
 	uint32_t flags;  /* enum rvp_block_flags */
 	uint32_t thread; /* low bits of its thread_serial */
 	uint32_t birth;  /* low bits of the number of its birth in its process; 0: of a mapping */
+	uint64_t unused[2]; /* a block is one line of the cache */
 };
 
 /* The device that it is on; 0: the host. */
@@ -46,45 +52,70 @@ static inline uint32_t rvp_block_device(const struct rvp_block *block)
 	return block->flags >> RVP_BLOCK_DEVICE_SHIFT;
 }
 
-struct rvp_block_place {
-	uint32_t hash, number; /* number: of the block, + 1; 0: empty */
+enum { RVP_BUCKET_PLACES = 7 };
+struct rvp_block_bucket {
+	uint32_t hashes[RVP_BUCKET_PLACES]; /* 0: empty */
+	uint32_t passed;
+	uint32_t numbers[RVP_BUCKET_PLACES]; /* of blocks, + 1 */
+	uint32_t unused;
 };
 
 struct rvp_block_table {
-	struct rvp_block *blocks;       /* block_count of them were ever in use */
-	struct rvp_block_place *places; /* NULL before the first block */
-	size_t count, mask;             /* mask: places - 1 */
+	struct rvp_block *blocks;         /* block_count of them were ever in use */
+	struct rvp_block_bucket *buckets; /* NULL before the first block */
+	size_t count, mask;               /* mask: buckets - 1 */
 	uint32_t block_count, block_room, free; /* free: number + 1 of the last that died; 0: none */
 };
 
+/* Never 0. */
 static inline uint32_t rvp_block_hash(uint64_t address)
 {
-	return (uint32_t)((address ^ address >> 32) * 0x9e3779b97f4a7c15u >> 32);
+	return (uint32_t)((address ^ address >> 32) * 0x9e3779b97f4a7c15u >> 32) | 1u << 31;
 }
 
-/* Soon somebody will look for this address: its place is fetched. These must be inlined at once: gcc takes a function
+/* In which places of the bucket this hash is, a bit each. */
+static inline unsigned rvp_bucket_places(const struct rvp_block_bucket *bucket, uint32_t hash)
+{
+#ifdef __SSE2__
+	__m128i wanted = _mm_set1_epi32((int)hash);
+	__m128i low = _mm_cmpeq_epi32(wanted, _mm_loadu_si128((const __m128i *)bucket->hashes));
+	__m128i high = _mm_cmpeq_epi32(wanted, _mm_loadu_si128((const __m128i *)bucket->hashes + 1));
+
+	/* The eighth of them is `passed`. */
+	return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(low, high), high)) & 0x7f;
+#else
+	unsigned places = 0;
+
+	for (unsigned i = 0; i < RVP_BUCKET_PLACES; i++)
+		places |= (unsigned)(bucket->hashes[i] == hash) << i;
+	return places;
+#endif
+}
+
+/* Soon somebody will look for this address: its bucket is fetched. These must be inlined at once: gcc takes a function
  * that does nothing but prefetch for one that does nothing. */
 __attribute__((always_inline)) static inline void rvp_block_expect(const struct rvp_block_table *table, uint64_t address)
 {
-	if (table->places)
-		__builtin_prefetch(&table->places[rvp_block_hash(address) & table->mask]);
+	if (table->buckets)
+		__builtin_prefetch(&table->buckets[rvp_block_hash(address) & table->mask], 1);
 }
 
-/* A little later, when the place is there: the number + 1 of the block that this address probably has (0: none), which
+/* A little later, when the bucket is there: the number + 1 of the block that this address probably has (0: none), which
  * is fetched. */
 __attribute__((always_inline)) static inline uint32_t rvp_block_guess(const struct rvp_block_table *table,
 								      uint64_t address)
 {
-	uint32_t hash = rvp_block_hash(address);
+	const struct rvp_block_bucket *bucket;
+	uint32_t hash = rvp_block_hash(address), number;
+	unsigned places;
 
-	if (!table->places)
+	if (!table->buckets)
 		return 0;
-	for (size_t at = hash & table->mask; table->places[at].number; at = (at + 1) & table->mask)
-		if (table->places[at].hash == hash) {
-			__builtin_prefetch(&table->blocks[table->places[at].number - 1], 1);
-			return table->places[at].number;
-		}
-	return 0;
+	bucket = &table->buckets[hash & table->mask];
+	places = rvp_bucket_places(bucket, hash);
+	number = places ? bucket->numbers[__builtin_ctz(places)] : 0;
+	__builtin_prefetch(&table->blocks[number ? number - 1 : 0], 1);
+	return number;
 }
 
 /* NULL: not there. The pointer holds until the next put or remove. */
@@ -92,15 +123,20 @@ static inline struct rvp_block *rvp_block_find(const struct rvp_block_table *tab
 {
 	uint32_t hash = rvp_block_hash(address);
 
-	if (!table->places)
+	if (!table->buckets)
 		return NULL;
-	for (size_t at = hash & table->mask; table->places[at].number; at = (at + 1) & table->mask) {
-		struct rvp_block *block = &table->blocks[table->places[at].number - 1];
+	for (size_t at = hash & table->mask;; at = (at + 1) & table->mask) {
+		const struct rvp_block_bucket *bucket = &table->buckets[at];
 
-		if (table->places[at].hash == hash && block->address == address)
-			return block;
+		for (unsigned places = rvp_bucket_places(bucket, hash); places; places &= places - 1) {
+			struct rvp_block *block = &table->blocks[bucket->numbers[__builtin_ctz(places)] - 1];
+
+			if (block->address == address)
+				return block;
+		}
+		if (!bucket->passed)
+			return NULL;
 	}
-	return NULL;
 }
 
 /* The same for who guessed before; a wrong guess costs time alone. */
@@ -113,24 +149,41 @@ static inline struct rvp_block *rvp_block_find_by(const struct rvp_block_table *
 
 bool rvp_block_table_grow(struct rvp_block_table *table);
 
+/* Into the first bucket from its home on that has a place. */
+static inline void rvp_bucket_put(struct rvp_block_bucket *buckets, size_t mask, uint32_t hash, uint32_t number)
+{
+	for (size_t at = hash & mask;; at = (at + 1) & mask) {
+		unsigned places = rvp_bucket_places(&buckets[at], 0);
+
+		if (places) {
+			buckets[at].hashes[__builtin_ctz(places)] = hash;
+			buckets[at].numbers[__builtin_ctz(places)] = number;
+			return;
+		}
+		buckets[at].passed++;
+	}
+}
+
+/* At most four numbers a bucket, on average: then one in twenty is full. */
+static inline bool rvp_block_has_room(const struct rvp_block_table *table)
+{
+	return table->buckets && table->count < 4 * (table->mask + 1) &&
+	       (table->free || table->block_count < table->block_room);
+}
+
 /* A new block that has nothing but its address; NULL: one is there already, or no memory. */
 static inline struct rvp_block *rvp_block_add(struct rvp_block_table *table, uint64_t address)
 {
-	uint32_t hash = rvp_block_hash(address), number = table->free;
+	uint32_t number = table->free;
 	struct rvp_block *block;
-	size_t at;
 
-	if ((table->count * 8 >= (table->mask + 1) * 5 || (!number && table->block_count == table->block_room)) &&
-	    !rvp_block_table_grow(table))
+	if ((!rvp_block_has_room(table) && !rvp_block_table_grow(table)) || rvp_block_find(table, address))
 		return NULL;
-	for (at = hash & table->mask; table->places[at].number; at = (at + 1) & table->mask)
-		if (table->places[at].hash == hash && table->blocks[table->places[at].number - 1].address == address)
-			return NULL;
 	if (number)
 		table->free = table->blocks[number - 1].site;
 	else
 		number = ++table->block_count;
-	table->places[at] = (struct rvp_block_place){hash, number};
+	rvp_bucket_put(table->buckets, table->mask, rvp_block_hash(address), number);
 	table->count++;
 	block = &table->blocks[number - 1];
 	block->address = address;

@@ -216,6 +216,19 @@ size_t rvp_claims_of(const struct rvp_claims *claims, const struct rvp_block_key
 	return count;
 }
 
+bool rvp_claims_may_have(const struct rvp_claims *claims, const struct rvp_block_key *key)
+{
+	return claims->places && may_be_claimed(claims, key);
+}
+
+void rvp_claims_narrow(const struct rvp_claims *claims, uint32_t site, uint64_t bytes, uint64_t *least, uint64_t *most)
+{
+	uint32_t at = site < claims->site_heads_count ? claims->site_heads[site] : 0;
+
+	for (; at; at = claims->sites[at - 1].next)
+		rvp_narrow_sizes(claims->sites[at - 1].least_bytes, claims->sites[at - 1].most_bytes, bytes, least, most);
+}
+
 void rvp_claims_free(struct rvp_claims *claims)
 {
 	free(claims->blocks);

@@ -47,6 +47,12 @@ bool rvp_claims_settle(struct rvp_claims *claims);
 size_t rvp_claims_of(const struct rvp_claims *claims, const struct rvp_block_key *key,
 		     const struct rvp_block *block, struct rvp_verdict *words);
 
+/* False: no claim is of this very block. */
+bool rvp_claims_may_have(const struct rvp_claims *claims, const struct rvp_block_key *key);
+
+/* Narrows [*least, *most], around `bytes`, to sizes of which the claims of the site say the same. */
+void rvp_claims_narrow(const struct rvp_claims *claims, uint32_t site, uint64_t bytes, uint64_t *least, uint64_t *most);
+
 void rvp_claims_free(struct rvp_claims *claims);
 
 struct rvp_reasons {

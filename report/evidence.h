@@ -57,6 +57,12 @@ struct rvp_evidence_source {
 	/* True: it speaks. */
 	bool (*judge)(struct rvp_evidence_source *source, const struct rvp_event *birth,
 		      struct rvp_verdict *verdict);
+	/* As an observer's (observer.h), of the survey; NULL: it does not mind. */
+	bool (*minds)(struct rvp_evidence_source *source);
+	/* Of what `judge` came to at this birth, of a block that is no mapping, in a process without scopes: does it hold
+	 * for the later blocks of the site with *least <= bytes <= *most, which it may narrow? NULL: it does. */
+	bool (*lasts)(struct rvp_evidence_source *source, const struct rvp_event *birth, uint64_t *least,
+		      uint64_t *most);
 	void (*close)(struct rvp_evidence_source *source);
 	struct rvp_attribution *attribution; /* set before the first call */
 };
@@ -77,6 +83,22 @@ void rvp_claim_block(struct rvp_attribution *attribution, struct rvp_block_key k
 /* Every block of a site (a number in state->sites of the survey) with least <= bytes <= most. */
 void rvp_claim_site(struct rvp_attribution *attribution, uint32_t site, struct rvp_verdict verdict,
 		    uint64_t least_bytes, uint64_t most_bytes);
+/* Narrows [*least, *most], around `bytes`, to sizes on the same sides of `from` and `to`. */
+static inline void rvp_narrow_sizes(uint64_t from, uint64_t to, uint64_t bytes, uint64_t *least, uint64_t *most)
+{
+	if (bytes < from) {
+		if (from - 1 < *most)
+			*most = from - 1;
+	} else if (from > *least) {
+		*least = from;
+	}
+	if (bytes > to) {
+		if (to + 1 > *least)
+			*least = to + 1;
+	} else if (to < *most) {
+		*most = to;
+	}
+}
 /* A reason's number; the same text gives the same number. At most 200 characters are kept. */
 uint32_t rvp_reason(struct rvp_attribution *attribution, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -97,5 +119,7 @@ struct rvp_purposes *rvp_attribution_purposes(struct rvp_attribution *attributio
 enum { RVP_INDEXED_BYTES = 1024 };
 const struct rvp_block *rvp_survey_block(const struct rvp_attribution *attribution, uint32_t process,
 					 uint64_t address);
+/* The survey will be shown when the live block that begins at `address` goes. */
+void rvp_survey_watch(const struct rvp_attribution *attribution, uint32_t process, uint64_t address);
 
 #endif

@@ -307,6 +307,7 @@ static bool add_part(struct files *files, const struct rvp_event *event, const s
 		filled = rvp_filled_make(&files->fills, key, block);
 	if (!filled)
 		return false;
+	rvp_survey_watch(files->attribution, key.process, block->address);
 	part->file->read_bytes += rvp_filled_add(filled, part, &ok);
 	return ok;
 }
@@ -466,8 +467,10 @@ static void take_restored(struct files *files, const struct rvp_event *event)
 	    (!pending.block && !pending.has_mapping))
 		return;
 	files->pending = (struct pending){0};
-	if (pending.block)
+	if (pending.block) {
 		rvp_filled_move(&files->fills, &files->fills.blocks[pending.block - 1], &event->block, NULL);
+		rvp_survey_watch(files->attribution, event->moment->process, event->block.address);
+	}
 	if (pending.has_mapping) {
 		pending.mapping.offset += event->block.address - pending.mapping.address;
 		pending.mapping.address = event->block.address;
@@ -497,6 +500,7 @@ static void take_birth(struct files *files, const struct rvp_event *event)
 	if (moved) {
 		files->pending.block = 0;
 		rvp_filled_move(&files->fills, &files->fills.blocks[moved - 1], &event->block, &key);
+		rvp_survey_watch(files->attribution, key.process, key.address);
 	}
 	settle_pending(files);
 	if (event->block.flags & RVP_BLOCK_FILE)
@@ -551,6 +555,14 @@ static void survey(struct rvp_evidence_source *source, const struct rvp_event *e
 	}
 }
 
+/* What comes next says what became of it; else only blocks that are watched are of interest. */
+static bool minds(struct rvp_evidence_source *source)
+{
+	const struct files *files = (const struct files *)source;
+
+	return files->pending.block || files->pending.has_mapping;
+}
+
 static void survey_end(struct rvp_evidence_source *source, const struct rvp_state *state)
 {
 	struct files *files = (struct files *)source;
@@ -578,7 +590,7 @@ struct rvp_evidence_source *rvp_evidence_files(struct rvp_attribution *attributi
 	if (!files)
 		return NULL;
 	files->source =
-	    (struct rvp_evidence_source){.survey = survey, .survey_end = survey_end, .close = close_files};
+	    (struct rvp_evidence_source){.survey = survey, .survey_end = survey_end, .minds = minds, .close = close_files};
 	files->attribution = attribution;
 	files->run = rvp_attribution_run(attribution);
 	if (!rvp_source_files_open(&files->files, files->run) || !find_spans(files)) {

@@ -86,6 +86,13 @@ static void survey(struct rvp_evidence_source *source, const struct rvp_event *e
 	rvp_trials_see(lifetime->trials, &lifetime->life, event, state);
 }
 
+static bool minds(struct rvp_evidence_source *source)
+{
+	const struct rvp_steps *steps = rvp_attribution_steps(source->attribution);
+
+	return steps->count >= least_steps(steps);
+}
+
 /* ---- growth ---- */
 
 static uint64_t least_bytes(const struct lifetime *lifetime)
@@ -435,6 +442,7 @@ struct rvp_evidence_source *rvp_evidence_lifetime(struct rvp_attribution *attrib
 		return NULL;
 	}
 	lifetime->source.survey = survey;
+	lifetime->source.minds = minds;
 	lifetime->source.survey_end = survey_end;
 	lifetime->source.close = close_lifetime;
 	return &lifetime->source;

@@ -107,23 +107,6 @@ static struct rvp_verdict verdict_of(struct rules *rules, const struct rvp_rule 
 	return *verdict;
 }
 
-/* Sizes on the other side of a limit are left out. */
-static void narrow(struct site_rules *site, const struct rvp_rule_condition *condition, uint64_t bytes)
-{
-	if (bytes < condition->least) {
-		if (condition->least - 1 < site->most)
-			site->most = condition->least - 1;
-	} else if (condition->least > site->least) {
-		site->least = condition->least;
-	}
-	if (bytes > condition->most) {
-		if (condition->most + 1 > site->least)
-			site->least = condition->most + 1;
-	} else if (condition->most < site->most) {
-		site->most = condition->most;
-	}
-}
-
 /* What the choice asks of a block, and the sizes around `bytes` for which it answers alike. */
 static void learn(const struct rules *rules, struct site_rules *site, uint64_t bytes)
 {
@@ -139,7 +122,7 @@ static void learn(const struct rules *rules, struct site_rules *site, uint64_t b
 			if (condition->about > RVP_RULE_PYTHON)
 				site->asks |= 1u << condition->about;
 			if (condition->about == RVP_RULE_BYTES)
-				narrow(site, condition, bytes);
+				rvp_narrow_sizes(condition->least, condition->most, bytes, &site->least, &site->most);
 		}
 	}
 }
@@ -311,6 +294,26 @@ static bool judge(struct rvp_evidence_source *source, const struct rvp_event *bi
 	return rule != NULL;
 }
 
+static bool lasts(struct rvp_evidence_source *source, const struct rvp_event *birth, uint64_t *least, uint64_t *most)
+{
+	struct rules *rules = (struct rules *)source;
+	struct site_rules *site = rules->list.count ? site_of(rules, birth) : NULL;
+	bool has_phases = rvp_attribution_steps(source->attribution)->span_count > 0;
+	uint64_t bytes = birth->block.bytes;
+
+	if (!site || !site->choice.count)
+		return true;
+	if (site->asks >> RVP_RULE_THREAD & 1 || (site->asks >> RVP_RULE_PHASE & 1 && has_phases))
+		return false;
+	if (!asks_sizes_alone(site))
+		learn(rules, site, bytes);
+	if (site->least > *least)
+		*least = site->least;
+	if (site->most < *most)
+		*most = site->most;
+	return bytes >= *least && bytes <= *most;
+}
+
 /* ---- the rest ---- */
 
 static void begin_pass(struct rvp_evidence_source *source)
@@ -426,6 +429,7 @@ struct rvp_evidence_source *rvp_evidence_rules(struct rvp_attribution *attributi
 						     .begin_pass = begin_pass,
 						     .see = see,
 						     .judge = judge,
+						     .lasts = lasts,
 						     .close = close_rules,
 						     .attribution = attribution};
 	read_rules(rules);

@@ -15,6 +15,7 @@
  *   - Memory: a row a live tagged block, PARTS_MAX parts each.
  */
 #include "report/evidence.h"
+#include "report/grow.h"
 #include "report/purpose.h"
 #include "report/run.h"
 #include "report/text_numbers.h"
@@ -35,7 +36,8 @@ struct tagged {
 	struct rvp_block_key key;
 	uint64_t bytes;
 	struct part *parts; /* in no order; they do not overlap */
-	uint32_t part_count, part_room;
+	size_t part_room;
+	uint32_t part_count;
 	uint16_t claimed; /* RVP_PURPOSE_NONE: not yet */
 	bool is_used;
 };
@@ -111,6 +113,7 @@ static struct tagged *add_row(struct tags *tags, uint32_t process, const struct 
 			       .claimed = RVP_PURPOSE_NONE,
 			       .is_used = true};
 	tags->count++;
+	rvp_survey_watch(tags->source.attribution, process, block->address);
 	return row;
 }
 
@@ -174,15 +177,9 @@ static bool put_part(struct tagged *row, struct part part)
 {
 	if (part.begin >= part.end || joins_a_neighbour(row, part))
 		return true;
-	if (row->part_count == row->part_room) {
-		uint32_t room = row->part_room ? row->part_room * 2 : 2;
-		struct part *more = room <= PARTS_MAX ? realloc(row->parts, room * sizeof *more) : NULL;
-
-		if (!more)
-			return false;
-		row->parts = more;
-		row->part_room = room;
-	}
+	if (row->part_count == PARTS_MAX ||
+	    !rvp_grow((void **)&row->parts, &row->part_room, (size_t)row->part_count + 1, sizeof *row->parts))
+		return false;
 	row->parts[row->part_count++] = part;
 	return true;
 }

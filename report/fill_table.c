@@ -71,17 +71,10 @@ static bool make_places(struct rvp_fill_table *table, size_t count)
 
 static bool make_room(struct rvp_fill_table *table)
 {
-	uint32_t room = table->room ? table->room * 2 : 64;
-	struct rvp_filled_block *more;
-
-	if (table->free || table->count < table->room)
-		return true;
-	more = realloc(table->blocks, room * sizeof *more);
-	if (!more)
+	if (!table->free &&
+	    !rvp_grow((void **)&table->blocks, &table->room, (size_t)table->count + 1, sizeof *table->blocks))
 		return false;
-	table->blocks = more;
-	table->room = room;
-	return make_places(table, (size_t)room * 2);
+	return (table->places && table->mask + 1 >= table->room * 2) || make_places(table, table->room * 2);
 }
 
 struct rvp_filled_block *rvp_filled_make(struct rvp_fill_table *table, struct rvp_block_key born,

@@ -40,7 +40,8 @@ struct rvp_filled_block {
 
 struct rvp_fill_table {
 	struct rvp_filled_block *blocks;
-	uint32_t count, room, free, live_count; /* free: number + 1 */
+	size_t room;
+	uint32_t count, free, live_count; /* free: number + 1 */
 	uint32_t *places;
 	size_t mask;
 };

@@ -4,6 +4,20 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+static const size_t huge_bytes = 2u << 20;
+
+void *rvp_line_room(size_t bytes)
+{
+	size_t align = bytes < huge_bytes ? RVP_LINE_BYTES : huge_bytes;
+	size_t whole = (bytes + align - 1) & ~(align - 1);
+	void *room = aligned_alloc(align, whole);
+
+	if (room && align == huge_bytes)
+		madvise(room, whole, MADV_HUGEPAGE);
+	return room;
+}
 
 bool rvp_grow(void **items, size_t *room, size_t need, size_t item_bytes)
 {

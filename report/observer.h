@@ -43,6 +43,11 @@ struct rvp_observer {
 		    const struct rvp_state *state);
 	/* Once, behind the last event. */
 	void (*finish)(struct rvp_observer *observer, const struct rvp_state *state);
+	/* Whether it wants to see plain allocs and frees too, as things stand; NULL: it does. Who does not is still shown
+	 * the first block of each site, frees of blocks with RVP_BLOCK_WATCHED, all other records, and now and then
+	 * an alloc or a free that somebody else wants or that is out of order. Asked again whenever it was shown
+	 * something. */
+	bool (*minds)(struct rvp_observer *observer, uint32_t process);
 };
 
 #endif

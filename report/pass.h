@@ -4,6 +4,7 @@
 #ifndef RVP_REPORT_PASS_H
 #define RVP_REPORT_PASS_H
 
+#include "report/attribution.h"
 #include "report/device_blocks.h"
 #include "report/map_table.h"
 #include "report/observer.h"
@@ -34,6 +35,8 @@ struct rvp_pass {
 	size_t *site_counts;
 	size_t next_moment;
 	uint64_t due_ns; /* something is to be done before a moment behind this one */
+	struct rvp_lasting *lasting; /* by number in `base`; with attribution */
+	size_t lasting_count;
 	uint8_t categories[RVP_PURPOSES_MAX]; /* by purpose, + 1; 0: not asked yet */
 	struct rvp_record record; /* of a brief, for those who look at records */
 	bool no_memory;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pass_sums.c: see pass.h: what is live, by site, purpose and category, and in which site a block is summed.
  */
-#include "report/attribution.h"
+#include "report/grow.h"
 #include "report/pass.h"
 
 enum rvp_category rvp_pass_find_category(struct rvp_pass *pass, uint16_t purpose)
@@ -30,6 +30,18 @@ void rvp_pass_leave_estimates(struct rvp_pass *pass, struct rvp_site *site)
 	site->live_variance = 0;
 }
 
+/* What was judged now holds for more blocks of the call path, or not. */
+static void remember(struct rvp_pass *pass, const struct rvp_event *birth, uint32_t number)
+{
+	struct rvp_lasting lasting = {.split = number + 1};
+
+	if (!rvp_grow((void **)&pass->lasting, &pass->lasting_count, (size_t)birth->block.site + 1,
+		      sizeof *pass->lasting))
+		pass->no_memory = true;
+	else if (rvp_attribution_lasts(pass->question->attribution, birth, &lasting))
+		pass->lasting[birth->block.site] = lasting;
+}
+
 /* In which site a block is summed: asked at its birth. A file's mapping is resident memory of category file
  * unless evidence says what it is. */
 uint32_t rvp_pass_classify(void *context, const struct rvp_event *birth)
@@ -47,6 +59,8 @@ uint32_t rvp_pass_classify(void *context, const struct rvp_event *birth)
 		return RVP_NOT_COUNTED;
 	number = rvp_site_with_purpose(pass->sites, &pass->base.sites[birth->block.site], verdict.purpose,
 				       verdict.evidence, verdict.confidence, verdict.reason);
+	if (number != UINT32_MAX)
+		remember(pass, birth, number);
 	pass->no_memory |= number == UINT32_MAX;
 	return number;
 }

@@ -27,6 +27,8 @@ struct rvp_process_source {
 	bool has_process_record;
 	uint64_t first_stamp, last_stamp; /* of all records */
 	bool has_stamps;
+	bool has_scopes;      /* SCOPE records */
+	uint64_t asked_count; /* records that speak of a block by an address in it: see rvp_survey_block */
 	uint64_t first_ns, last_ns; /* the same in time; meaningful with has_stamps */
 	struct rvp_fork *forks;
 	size_t fork_count, fork_room;

@@ -361,6 +361,13 @@ static void skip_briefs(struct scan *scan, struct rvp_decoder *decoder)
 	see_stamp(scan->source, last);
 }
 
+/* Who goes through the events may leave out what nothing in the log has to do with. */
+static void note_what_comes(struct rvp_process_source *source, uint8_t kind)
+{
+	source->has_scopes |= kind == RVP_SCOPE;
+	source->asked_count += kind == RVP_TAG || kind == RVP_FILL || kind == RVP_WRITTEN;
+}
+
 static void scan_chunk(struct scan *scan, const struct rvp_chunk *chunk)
 {
 	struct rvp_decoder decoder = rvp_decoder_over(chunk->payload, chunk->payload_bytes);
@@ -373,6 +380,7 @@ static void scan_chunk(struct scan *scan, const struct rvp_chunk *chunk)
 			break;
 		scan->process->decoded_records++;
 		take_definition(scan, &record);
+		note_what_comes(scan->source, (uint8_t)record.kind);
 		if (rvp_schemas[record.kind].fields[0].kind == 'T')
 			see_stamp(scan->source, record.ALLOC.stamp);
 	}

@@ -6,6 +6,11 @@
 #include "report/grow.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SITES = 64 };
+_Static_assert(sizeof(struct rvp_site) % RVP_LINE_BYTES == 0, "a site is whole lines of the cache");
+_Static_assert(offsetof(struct rvp_site, at_peak) == RVP_LINE_BYTES, "what changes always is in the first");
 
 struct key {
 	uint32_t process, stack, python;
@@ -61,9 +66,24 @@ bool rvp_site_table_open(struct rvp_site_table *table, size_t process_count)
 	return table->first_of_process && resize_places(table, 1024);
 }
 
+static bool grow_sites(struct rvp_site_table *table)
+{
+	size_t room = table->room ? table->room * 2 : FIRST_SITES;
+	struct rvp_site *more = rvp_line_room(room * sizeof *more);
+
+	if (!more)
+		return false;
+	if (table->sites)
+		memcpy(more, table->sites, table->count * sizeof *more);
+	free(table->sites);
+	table->sites = more;
+	table->room = room;
+	return true;
+}
+
 static uint32_t add_site(struct rvp_site_table *table, size_t at, const struct key *key)
 {
-	if (!rvp_grow((void **)&table->sites, &table->room, table->count + 1, sizeof *table->sites))
+	if (table->count == table->room && !grow_sites(table))
 		return UINT32_MAX;
 	uint32_t number = (uint32_t)table->count++;
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 1024, LEAST_ALLOCS = 64, LEAST_ALIGNED = 256 };
+enum { THREADS = 1024, LEAST_ALLOCS = 64, LEAST_ALIGNED = 256, GROUP = 32 };
 
 /* ---- whose loop ---- */
 
@@ -64,13 +64,6 @@ static bool is_aligned_family(uint64_t family)
 	return family >= RVP_FAMILY_ALIGNED_ALLOC && family <= RVP_FAMILY_PVALLOC;
 }
 
-/* Of an ALLOC or a SAMPLE. */
-static bool is_aligned(const struct rvp_moment *moment)
-{
-	return is_aligned_family(moment->record->kind == RVP_ALLOC ? moment->record->ALLOC.family
-								   : moment->record->SAMPLE.family);
-}
-
 void rvp_step_census_take(struct rvp_step_census *census, const struct rvp_moment *moment)
 {
 	struct thread_count *thread;
@@ -79,7 +72,7 @@ void rvp_step_census_take(struct rvp_step_census *census, const struct rvp_momen
 	    moment->record->kind != RVP_ALLOC)
 		return;
 	thread = thread_of(census, moment->process, moment->tid);
-	for (int i = 0; thread && i <= is_aligned(moment); i++) {
+	for (int i = 0; thread && i <= is_aligned_family(moment->record->ALLOC.family); i++) {
 		thread->tallies[i].count++;
 		thread->tallies[i].python_count += moment->record->ALLOC.python != 0;
 	}
@@ -134,7 +127,10 @@ static const struct thread_count *choose_thread(const struct rvp_run *run,
 struct gathering {
 	struct rvp_step_events *out;
 	struct rvp_site_table sites;
-	struct rvp_block_table live; /* site: index of the event */
+	struct rvp_block_table *tables; /* by process */
+	struct rvp_block_table *live;   /* of the thread's process; site: index of the event */
+	uint64_t least_bytes;           /* smaller requests are not looked at */
+	uint64_t threshold_bytes;       /* of the process: larger ones were to be recorded each */
 	size_t room;
 	uint32_t seen; /* allocations of the thread */
 	bool no_memory, large_were_sampled;
@@ -157,7 +153,8 @@ static bool grow(struct gathering *gathering)
 	return true;
 }
 
-/* Leaves out what is below the next size, and tells the live blocks of their events' new places. */
+/* Leaves out what is below the next size and forgets its blocks; tells the other live blocks of their events' new
+ * places. */
 static bool thin_out(struct gathering *gathering)
 {
 	struct rvp_step_events *out = gathering->out;
@@ -175,10 +172,14 @@ static bool thin_out(struct gathering *gathering)
 		out->numbers[kept] = out->numbers[i];
 		kept += stays;
 	}
-	for (uint32_t i = 0; i < gathering->live.block_count; i++) {
-		struct rvp_block *block = &gathering->live.blocks[i];
+	for (uint32_t i = 0; i < gathering->live->block_count; i++) {
+		struct rvp_block *block = &gathering->live->blocks[i];
 
-		if (block->flags & RVP_BLOCK_OCCUPIED && block->site != RVP_STEP_NEVER)
+		if (!(block->flags & RVP_BLOCK_OCCUPIED))
+			continue;
+		if (place[block->site] == RVP_STEP_NEVER)
+			rvp_block_remove(gathering->live, block);
+		else
 			block->site = place[block->site];
 	}
 	out->count = kept;
@@ -194,43 +195,49 @@ static bool make_room(struct gathering *gathering)
 	return gathering->out->count < gathering->room || grow(gathering);
 }
 
-static void take_alloc(struct gathering *gathering, const struct rvp_moment *moment)
+/* Whether the search looks at such an alloc. */
+static bool is_wanted(const struct gathering *gathering, uint64_t bytes, uint64_t family)
 {
-	const struct rvp_record_ALLOC *record = &moment->record->ALLOC;
+	return gathering->out->is_aligned ? is_aligned_family(family) : bytes >= gathering->least_bytes;
+}
+
+static void take_alloc(struct gathering *gathering, const struct rvp_brief *brief)
+{
+	const struct rvp_compact_event *event = &brief->event;
 	struct rvp_step_events *out = gathering->out;
-	uint32_t site, index = (uint32_t)out->count;
-	struct rvp_block *old = rvp_block_find(&gathering->live, record->address);
+	uint32_t site, index;
+	struct rvp_block *old;
 
 	if (gathering->seen < RVP_STEP_NEVER - 1)
 		gathering->seen++;
-	if (record->bytes < out->least_bytes || !make_room(gathering))
+	if (event->bytes < out->least_bytes || !make_room(gathering))
 		return;
 	index = (uint32_t)out->count;
-	site = rvp_site_number(&gathering->sites, moment->process, (uint32_t)record->stack,
-			       (uint32_t)record->python);
+	site = rvp_site_number(&gathering->sites, out->process, event->stack, event->python);
+	old = rvp_block_find(gathering->live, event->address);
 	if (old)
-		rvp_block_remove(&gathering->live, old);
+		rvp_block_remove(gathering->live, old);
 	gathering->no_memory |=
 	    site == UINT32_MAX ||
-	    !rvp_block_put(&gathering->live, &(struct rvp_block){.address = record->address, .site = index});
+	    !rvp_block_put(gathering->live, &(struct rvp_block){.address = event->address, .site = index});
 	out->numbers[index] = gathering->seen - 1;
 	out->events[index] = (struct rvp_step_event){
-	    .ns = moment->ns,
+	    .ns = brief->ns,
 	    .path = site,
-	    .bytes = record->bytes < UINT32_MAX ? (uint32_t)record->bytes : UINT32_MAX,
+	    .bytes = event->bytes < UINT32_MAX ? (uint32_t)event->bytes : UINT32_MAX,
 	    .death = RVP_STEP_NEVER};
 	out->count++;
 }
 
 /* Any thread may give a block back; what the thread itself gives back says that it is still at it. */
-static void take_free(struct gathering *gathering, const struct rvp_moment *moment)
+static void take_free(struct gathering *gathering, uint32_t tid, uint64_t address, uint64_t now_ns, uint32_t guess)
 {
 	struct rvp_step_events *out = gathering->out;
-	struct rvp_block *block = rvp_block_find(&gathering->live, moment->record->FREE.address);
+	struct rvp_block *block = rvp_block_find_by(gathering->live, guess, address);
 
-	if (moment->tid == out->tid && out->count) {
+	if (tid == out->tid && out->count) {
 		struct rvp_step_event *last = &out->events[out->count - 1];
-		uint64_t ns = moment->ns - last->ns;
+		uint64_t ns = now_ns - last->ns;
 
 		last->quiet_ns = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 	}
@@ -238,32 +245,74 @@ static void take_free(struct gathering *gathering, const struct rvp_moment *mome
 		return;
 	if (block->site < out->count)
 		out->events[block->site].death = gathering->seen;
-	rvp_block_remove(&gathering->live, block);
+	rvp_block_remove(gathering->live, block);
+}
+
+static bool goes_on(const struct gathering *gathering)
+{
+	return !gathering->no_memory && gathering->sites.count <= RVP_STEP_SITES_MAX;
+}
+
+/* Blocks are met at random: those of a group are fetched first. */
+static void take_run(struct gathering *gathering, const struct rvp_moment *moment, const struct rvp_brief *briefs,
+		     size_t count)
+{
+	bool is_own = moment->tid == gathering->out->tid;
+	uint32_t guesses[GROUP];
+
+	for (size_t part; count; briefs += part, count -= part) {
+		part = count < GROUP ? count : GROUP;
+		for (size_t i = 0; i < part; i++)
+			guesses[i] = rvp_block_guess(gathering->live, briefs[i].event.address);
+		for (size_t i = 0; i < part && goes_on(gathering); i++) {
+			const struct rvp_compact_event *event = &briefs[i].event;
+
+			if (!event->is_alloc)
+				take_free(gathering, moment->tid, event->address, briefs[i].ns, guesses[i]);
+			else if (is_own && is_wanted(gathering, event->bytes, event->family))
+				take_alloc(gathering, &briefs[i]);
+		}
+	}
+}
+
+static void take_record(struct gathering *gathering, const struct rvp_moment *moment)
+{
+	const struct rvp_record *record = moment->record;
+	struct rvp_step_events *out = gathering->out;
+	bool is_own = moment->tid == out->tid;
+
+	if (record->kind == RVP_ALLOC && is_own && is_wanted(gathering, record->ALLOC.bytes, record->ALLOC.family))
+		take_alloc(gathering, &(struct rvp_brief){.event = {.address = record->ALLOC.address,
+								    .bytes = record->ALLOC.bytes,
+								    .stack = (uint32_t)record->ALLOC.stack,
+								    .python = (uint32_t)record->ALLOC.python},
+							  .ns = moment->ns});
+	if (record->kind == RVP_SAMPLE && is_own) {
+		out->has_holes |= is_aligned_family(record->SAMPLE.family);
+		gathering->large_were_sampled |= record->SAMPLE.bytes >= gathering->threshold_bytes;
+	}
+	if (record->kind == RVP_FREE)
+		take_free(gathering, moment->tid, record->FREE.address, moment->ns, 0);
 }
 
 static bool listen(const struct rvp_run *run, struct gathering *gathering)
 {
 	const struct rvp_process *process = &run->processes[gathering->out->process];
-	uint64_t least = process->mode == RVP_MODE_FULL ? 0 : process->threshold_bytes;
 	struct rvp_timeline *timeline = rvp_timeline_open(run, gathering->out->process);
+	const struct rvp_brief *briefs;
 	struct rvp_moment moment;
+	size_t count;
 
 	if (!timeline)
 		return false;
-	while (!gathering->no_memory && gathering->sites.count <= RVP_STEP_SITES_MAX &&
-	       rvp_timeline_next(timeline, &moment)) {
-		if (moment.kind != RVP_MOMENT_RECORD)
-			continue;
-		if (moment.record->kind == RVP_ALLOC && moment.tid == gathering->out->tid &&
-		    (gathering->out->is_aligned ? is_aligned(&moment) : moment.record->ALLOC.bytes >= least))
-			take_alloc(gathering, &moment);
-		gathering->out->has_holes |= moment.record->kind == RVP_SAMPLE &&
-					     moment.tid == gathering->out->tid && is_aligned(&moment);
-		gathering->large_were_sampled |= moment.record->kind == RVP_SAMPLE &&
-						 moment.tid == gathering->out->tid &&
-						 moment.record->SAMPLE.bytes >= process->threshold_bytes;
-		if (moment.record->kind == RVP_FREE)
-			take_free(gathering, &moment);
+	gathering->threshold_bytes = process->threshold_bytes;
+	gathering->least_bytes = process->mode == RVP_MODE_FULL ? 0 : process->threshold_bytes;
+	rvp_timeline_expect(timeline, gathering->tables);
+	while (goes_on(gathering) && (count = rvp_timeline_take(timeline, &moment, &briefs))) {
+		if (briefs)
+			take_run(gathering, &moment, briefs, count);
+		else if (moment.kind == RVP_MOMENT_RECORD)
+			take_record(gathering, &moment);
 	}
 	rvp_timeline_close(timeline);
 	return !gathering->no_memory;
@@ -349,9 +398,10 @@ static bool write_paths(const struct rvp_run *run, struct rvp_step_events *out,
 
 static bool gather(const struct rvp_run *run, struct rvp_step_events *out, bool is_python)
 {
-	struct gathering gathering = {.out = out};
-	bool is_good = rvp_site_table_open(&gathering.sites, run->process_count);
+	struct gathering gathering = {.out = out, .tables = calloc(run->process_count + 1, sizeof *gathering.tables)};
+	bool is_good = gathering.tables && rvp_site_table_open(&gathering.sites, run->process_count);
 
+	gathering.live = gathering.tables ? &gathering.tables[out->process] : NULL;
 	is_good = is_good && listen(run, &gathering);
 	if (is_good && gathering.sites.count > RVP_STEP_SITES_MAX)
 		out->why_none = "there are too many call paths";
@@ -359,7 +409,9 @@ static bool gather(const struct rvp_run *run, struct rvp_step_events *out, bool 
 		out->why_none = "large blocks came too fast to be recorded each";
 	else if (is_good)
 		is_good = write_paths(run, out, &gathering.sites, is_python);
-	rvp_block_table_free(&gathering.live);
+	if (gathering.live)
+		rvp_block_table_free(gathering.live);
+	free(gathering.tables);
 	rvp_site_table_free(&gathering.sites);
 	return is_good;
 }

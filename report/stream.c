@@ -63,7 +63,7 @@ static bool add_brief(struct rvp_stream *stream, const struct rvp_run *run)
 
 	if (stream->expected_in)
 		rvp_block_expect(stream->expected_in, event->address);
-	if (event->is_alloc)
+	if (stream->is_renumbered && event->is_alloc)
 		number_paths(stream, event);
 	if (event->stamp != stream->last_stamp) {
 		if (event->stamp < stream->last_stamp)
@@ -102,6 +102,7 @@ static bool decode_briefs(struct rvp_stream *stream, const struct rvp_run *run)
 static void decode_batch(struct rvp_stream *stream, const struct rvp_run *run)
 {
 	stream->next = stream->brief_count = 0;
+	stream->is_renumbered = stream->source && (stream->source->node_numbers || stream->source->python_numbers);
 	for (;;) {
 		if (stream->briefs && (!decode_briefs(stream, run) || stream->brief_count == RVP_BRIEFS_MAX))
 			return;

@@ -29,6 +29,7 @@ struct rvp_stream {
 	uint32_t process, clock;
 	uint32_t deferred_tid;
 	bool has_record;                  /* behind the briefs */
+	bool is_renumbered;               /* nodes of briefs have other numbers in the process's tables */
 	uint64_t last_ns, last_stamp;     /* of what was decoded last */
 	struct rvp_clock_segment segment; /* where that was */
 	struct rvp_decoder decoder;

@@ -2,11 +2,14 @@
 /* check_report_runs.c: there are three ways through a log (report/pass_runs.c), and all must end in the same answer:
  * runs of allocs and frees where nobody looks on, the same where an observer wants each event, and record by record.
  *
+ * With attribution there are two ways more: by what is known of a call path already, and block by block.
+ *
  * A log of several processes and threads with everything that can be out of order is made from a seed: of compact events,
  * which make runs, and of records of the same, a chunk each, which do not.
  */
 #include "record/event_encode.h"
 #include "report/analysis.h"
+#include "report/attribution.h"
 #include "report/block_table.h"
 #include "report/observer.h"
 #include "tests/unit/run_maker.h"
@@ -14,6 +17,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PROCESSES = 3, THREADS = 3, EVENTS = 12000, ADDRESSES = 60, STACKS = 40, ROWS = 50, MOMENTS = 5 };
 
@@ -108,6 +112,19 @@ static void put_event(struct maker_thread *thread, uint64_t stamp, bool *is_live
 	is_live[number] = !is_live[number] ^ is_odd;
 }
 
+static void put_words(struct maker_thread *thread, uint64_t stamp, int process, bool is_early)
+{
+	uint64_t address = 0x10000 + below(ADDRESSES) * 4096 + below(2) * 64;
+
+	/* So that what is asked by address, and what is not, both are for long; and one process has scopes. */
+	if (is_early && process == 1 && !below(40))
+		MAKE(thread, TAG, 64, .stamp = stamp, .address = address, .source = RVP_SOURCE_API,
+		     .category = {"kv_cache", 8}, .name = {"k", 1});
+	if (process == 2 && !below(40))
+		MAKE(thread, SCOPE, 64, .stamp = stamp, .kind = below(2) ? RVP_SCOPE_BEGIN : RVP_SCOPE_END,
+		     .source = RVP_SOURCE_API, .category = {"activation", 10}, .name = {"s", 1});
+}
+
 static void make_run(struct maker *maker, uint64_t from, bool is_alone)
 {
 	static bool is_live[PROCESSES][ADDRESSES];
@@ -135,6 +152,7 @@ static void make_run(struct maker *maker, uint64_t from, bool is_alone)
 		}
 		if (below(3))
 			stamp += below(10) ? below(300) : below(500000);
+		put_words(&processes[process]->threads[thread], stamp, process, i < EVENTS / 3);
 		put_event(&processes[process]->threads[thread], stamp, is_live[process]);
 		if (is_alone)
 			maker_seal(&processes[process]->threads[thread]);
@@ -146,35 +164,88 @@ static void make_run(struct maker *maker, uint64_t from, bool is_alone)
 
 struct count {
 	struct rvp_observer observer; /* first */
-	uint64_t born, died;
+	uint64_t born, died, first; /* first: of their sites */
+	bool is_blind;
+};
+
+static const char rules[] = "weights \"small\":\n  python \"f\" bytes ..1K\n  because \"x\"\n"
+			    "temp \"middle\":\n  python \"f\" bytes 1K..4K\n  because \"x\"\n"
+			    "runtime \"of two pages\":\n  python \"f\" bytes ..4K\n  phase decode\n  because \"x\"\n"
+			    "gradient \"large\":\n  python \"f\" bytes 1M..\n  generic\n  because \"x\"\n";
+
+/* An answer, and who was overruled. */
+struct told {
+	struct rvp_analysis answer;
+	struct rvp_disagreement disagreements[16];
+	size_t disagreement_count;
 };
 
 static void see(struct rvp_observer *observer, const struct rvp_event *event, const struct rvp_state *state)
 {
 	struct count *count = (struct count *)observer;
 
-	(void)state;
 	count->born += event->kind == RVP_EVENT_BORN;
+	count->first += event->kind == RVP_EVENT_BORN && state->sites[event->block.split].first_ns == event->moment->ns &&
+			state->sites[event->block.split].allocated.bytes == event->weight.amount.bytes;
 	count->died += event->kind == RVP_EVENT_DIED;
 }
 
-static void answer_into(struct rvp_analysis *answer, uint64_t from, bool is_alone, struct count *count)
+static bool minds(struct rvp_observer *observer, uint32_t process)
+{
+	(void)process;
+	return !((struct count *)observer)->is_blind;
+}
+
+static struct rvp_attribution *attribute(struct rvp_run *run)
+{
+	char path[] = "/tmp/rvprof-unit-XXXXXX";
+	const char *files[] = {path, NULL};
+	struct rvp_attribution *attribution;
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, rules, strlen(rules)), (int)strlen(rules));
+	close(fd);
+	ck_assert(!rvp_failed(rvp_attribute(
+	    run, &(struct rvp_attribution_settings){.rule_files = files, .without_rules = true}, &attribution)));
+	unlink(path);
+	return attribution;
+}
+
+static void note_disagreements(struct told *told, const struct rvp_attribution *attribution)
+{
+	size_t count;
+	const struct rvp_disagreement *found = rvp_attribution_disagreements(attribution, &count);
+
+	ck_assert_uint_le(count, 16);
+	told->disagreement_count = count;
+	memcpy(told->disagreements, found, count * sizeof *found);
+}
+
+static void answer_into(struct told *told, uint64_t from, bool is_alone, bool is_attributed, struct count *count)
 {
 	static const uint64_t moments[MOMENTS] = {MAKER_EPOCH_NS + 3000, MAKER_EPOCH_NS + 10000000,
 						  MAKER_EPOCH_NS + 50000000, MAKER_EPOCH_NS + 200000000,
 						  MAKER_EPOCH_NS + 900000000};
 	struct rvp_observer *observers[] = {count ? &count->observer : NULL, NULL};
 	struct maker maker;
+	struct rvp_attribution *attribution;
 	struct rvp_run *run;
 
+	*told = (struct told){.disagreement_count = 0};
 	make_run(&maker, from, is_alone);
 	ck_assert(!rvp_failed(rvp_run_open(&run, maker.folder)));
+	attribution = is_attributed ? attribute(run) : NULL;
 	ck_assert(!rvp_failed(rvp_analyse(run,
 					  &(struct rvp_question){.series_rows = ROWS,
 								 .moments_ns = moments,
 								 .moment_count = MOMENTS,
+								 .attribution = attribution,
 								 .observers = count ? observers : NULL},
-					  answer)));
+					  &told->answer)));
+	if (attribution)
+		note_disagreements(told, attribution);
+	rvp_attribution_close(attribution);
 	rvp_run_close(run);
 	maker_remove(&maker);
 }
@@ -189,7 +260,8 @@ static const struct rvp_site *site_like(const struct rvp_analysis *answer, const
 {
 	for (size_t i = 0; i < answer->site_count; i++)
 		if (answer->sites[i].process == like->process && answer->sites[i].stack == like->stack &&
-		    answer->sites[i].python == like->python)
+		    answer->sites[i].python == like->python && answer->sites[i].purpose == like->purpose &&
+		    answer->sites[i].evidence == like->evidence)
 			return &answer->sites[i];
 	ck_abort_msg("a site is missing");
 }
@@ -200,6 +272,8 @@ static void same_site(const struct rvp_site *a, const struct rvp_site *b)
 	ck_assert_uint_eq(a->last_ns, b->last_ns);
 	ck_assert_uint_eq(a->largest_bytes, b->largest_bytes);
 	ck_assert_uint_eq(a->is_estimate, b->is_estimate);
+	ck_assert_uint_eq(a->reason, b->reason);
+	ck_assert_uint_eq(a->confidence, b->confidence);
 	ck_assert_uint_eq(a->peak_sampled_bytes, b->peak_sampled_bytes);
 	same_amount(a->allocated, b->allocated);
 	same_amount(a->temporary, b->temporary);
@@ -239,8 +313,8 @@ static void same(const struct rvp_analysis *a, const struct rvp_analysis *b)
 	ck_assert_uint_eq(a->tracked_peak_bytes, b->tracked_peak_bytes);
 	ck_assert_uint_eq(a->tracked_peak_ns, b->tracked_peak_ns);
 	ck_assert_uint_eq(a->tracked_end_bytes, b->tracked_end_bytes);
-	ck_assert_uint_eq(a->max_by_purpose[RVP_CATEGORY_UNKNOWN].bytes, b->max_by_purpose[RVP_CATEGORY_UNKNOWN].bytes);
-	ck_assert_uint_eq(a->max_by_category[RVP_CATEGORY_UNKNOWN].ns, b->max_by_category[RVP_CATEGORY_UNKNOWN].ns);
+	ck_assert_int_eq(memcmp(a->max_by_purpose, b->max_by_purpose, sizeof a->max_by_purpose), 0);
+	ck_assert_int_eq(memcmp(a->max_by_category, b->max_by_category, sizeof a->max_by_category), 0);
 	for (int i = 0; i < MOMENTS; i++)
 		ck_assert_uint_eq(a->moment_live_bytes[i], b->moment_live_bytes[i]);
 	ck_assert_uint_eq(a->site_count, b->site_count);
@@ -248,23 +322,82 @@ static void same(const struct rvp_analysis *a, const struct rvp_analysis *b)
 		same_site(&a->sites[i], site_like(b, &a->sites[i]));
 }
 
+static void same_told(const struct told *a, const struct told *b)
+{
+	same(&a->answer, &b->answer);
+	ck_assert_uint_eq(a->disagreement_count, b->disagreement_count);
+	for (size_t i = 0; i < a->disagreement_count; i++) {
+		ck_assert_uint_eq(a->disagreements[i].count, b->disagreements[i].count);
+		ck_assert_uint_eq(a->disagreements[i].bytes, b->disagreements[i].bytes);
+	}
+}
+
+static uint64_t from_of(int number)
+{
+	return 88172645463325252u + (uint64_t)number * 7919;
+}
+
 START_TEST(three_ways_and_one_answer)
 {
-	struct count count = {.observer.see = see};
-	uint64_t from = 88172645463325252u + (uint64_t)_i * 7919;
-	struct rvp_analysis quick, seen, alone;
+	struct count count = {.observer = {.see = see, .minds = minds}};
+	struct told quick, seen, alone;
 
-	answer_into(&quick, from, false, NULL);
-	answer_into(&seen, from, false, &count);
-	answer_into(&alone, from, true, NULL);
-	ck_assert_uint_gt(quick.totals.peak_live_bytes, 0);
-	ck_assert_uint_gt(quick.totals.loss[RVP_LOSS_INVERSION] + quick.totals.loss[RVP_LOSS_UNKNOWN_FREE], 0);
+	answer_into(&quick, from_of(_i), false, false, NULL);
+	answer_into(&seen, from_of(_i), false, false, &count);
+	answer_into(&alone, from_of(_i), true, false, NULL);
+	ck_assert_uint_gt(quick.answer.totals.peak_live_bytes, 0);
+	ck_assert_uint_gt(quick.answer.totals.loss[RVP_LOSS_INVERSION] + quick.answer.totals.loss[RVP_LOSS_UNKNOWN_FREE], 0);
 	ck_assert_uint_gt(count.died, 1000);
-	same(&quick, &seen);
-	same(&quick, &alone);
-	rvp_analysis_free(&quick);
-	rvp_analysis_free(&seen);
-	rvp_analysis_free(&alone);
+	same_told(&quick, &seen);
+	same_told(&quick, &alone);
+	rvp_analysis_free(&quick.answer);
+	rvp_analysis_free(&seen.answer);
+	rvp_analysis_free(&alone.answer);
+}
+
+static bool has_purpose(const struct rvp_analysis *answer, enum rvp_category category, enum rvp_evidence evidence)
+{
+	for (size_t i = 0; i < answer->site_count; i++)
+		if (answer->sites[i].purpose == category && answer->sites[i].evidence == evidence)
+			return true;
+	return false;
+}
+
+START_TEST(what_is_known_of_a_call_path_is_what_each_block_is_for)
+{
+	struct count count = {.observer = {.see = see, .minds = minds}};
+	struct told quick, seen, alone;
+
+	answer_into(&quick, from_of(_i), false, true, NULL);
+	answer_into(&seen, from_of(_i), false, true, &count);
+	answer_into(&alone, from_of(_i), true, true, NULL);
+	ck_assert(has_purpose(&quick.answer, RVP_CATEGORY_WEIGHTS, RVP_EVIDENCE_RULE));
+	ck_assert(has_purpose(&quick.answer, RVP_CATEGORY_TEMP, RVP_EVIDENCE_RULE));
+	ck_assert(has_purpose(&quick.answer, RVP_CATEGORY_GRADIENT, RVP_EVIDENCE_GENERIC));
+	ck_assert(has_purpose(&quick.answer, RVP_CATEGORY_KV_CACHE, RVP_EVIDENCE_TAG));
+	ck_assert(has_purpose(&quick.answer, RVP_CATEGORY_ACTIVATION, RVP_EVIDENCE_SCOPE));
+	ck_assert_uint_gt(quick.disagreement_count, 0);
+	same_told(&quick, &seen);
+	same_told(&quick, &alone);
+	rvp_analysis_free(&quick.answer);
+	rvp_analysis_free(&seen.answer);
+	rvp_analysis_free(&alone.answer);
+}
+
+START_TEST(who_does_not_mind_is_shown_the_first_block_of_each_site)
+{
+	struct count all = {.observer = {.see = see, .minds = minds}};
+	struct count blind = {.observer = {.see = see, .minds = minds}, .is_blind = true};
+	struct told seen, quick;
+
+	answer_into(&seen, from_of(_i), false, false, &all);
+	answer_into(&quick, from_of(_i), false, false, &blind);
+	same_told(&quick, &seen);
+	ck_assert_uint_eq(blind.first, all.first);
+	ck_assert_uint_ge(blind.first, quick.answer.site_count);
+	ck_assert_uint_lt(blind.born * 2, all.born);
+	rvp_analysis_free(&seen.answer);
+	rvp_analysis_free(&quick.answer);
 }
 
 /* ---- the table of live blocks ---- */
@@ -307,6 +440,8 @@ int main(void)
 
 	tcase_set_timeout(ways, 60);
 	tcase_add_loop_test(ways, three_ways_and_one_answer, 0, 4);
+	tcase_add_loop_test(ways, what_is_known_of_a_call_path_is_what_each_block_is_for, 0, 4);
+	tcase_add_loop_test(ways, who_does_not_mind_is_shown_the_first_block_of_each_site, 0, 2);
 	suite_add_tcase(suite, ways);
 	tcase_add_test(blocks, a_table_holds_what_was_put_and_not_removed);
 	suite_add_tcase(suite, blocks);

@@ -2,6 +2,7 @@
 /* run_maker.c: see run_maker.h. Failures end the test program: there is nothing to test then. */
 #include "tests/unit/run_maker.h"
 
+#include "record/event_encode.h"
 #include "record/log_reader.h"
 
 #include <fcntl.h>
@@ -118,6 +119,21 @@ uint8_t *maker_room(struct maker_thread *thread, uint64_t bytes)
 	if (!rvp_slot_room(thread->slot, RVP_SLOT_BYTES, bytes))
 		maker_seal(thread);
 	return rvp_slot_room(thread->slot, RVP_SLOT_BYTES, bytes);
+}
+
+uint8_t *maker_put_event(struct maker_thread *thread, uint8_t *at, int kind, const void *record)
+{
+	const struct rvp_record_ALLOC *alloc = record;
+	const struct rvp_record_FREE *given = record;
+
+	if (!getenv("RVP_MAKE_EVENTS"))
+		return NULL;
+	if (kind == RVP_ALLOC && alloc->stack <= UINT32_MAX && alloc->python <= UINT32_MAX && alloc->family <= UINT8_MAX)
+		return rvp_put_event_alloc(at, &thread->delta, &alloc->stamp, alloc->address, alloc->bytes,
+					   (uint32_t)alloc->stack, (uint32_t)alloc->python, (unsigned)alloc->family, false);
+	if (kind == RVP_FREE && given->family <= UINT8_MAX)
+		return rvp_put_event_free(at, &thread->delta, &given->stamp, given->address, (unsigned)given->family, false);
+	return NULL;
 }
 
 void maker_commit(struct maker_thread *thread, const uint8_t *end, int kind, uint64_t bytes)

@@ -73,11 +73,16 @@ void maker_close(struct maker *maker);
 void maker_remove(struct maker *maker);
 
 /* Counts as the library would: allocs, frees, bytes, records. */
+/* An ALLOC or a FREE as the compact event that full mode writes, where RVP_MAKE_EVENTS=1 is set: what is true of a log must be
+ * true of it either way. NULL: it is to be a record. */
+uint8_t *maker_put_event(struct maker_thread *thread, uint8_t *at, int kind, const void *record);
+
 #define MAKE(thread, ID, texts, ...)                                                          \
 	do {                                                                                  \
 		struct rvp_record_##ID record_ = {__VA_ARGS__};                               \
-		uint8_t *at_ = maker_room(thread, rvp_record_max_bytes(texts));               \
-		maker_commit(thread, rvp_put_##ID(at_, &(thread)->delta, &record_), RVP_##ID, \
+		uint8_t *at_ = maker_room(thread, 64 + rvp_record_max_bytes(texts));          \
+		uint8_t *end_ = maker_put_event(thread, at_, RVP_##ID, &record_);             \
+		maker_commit(thread, end_ ? end_ : rvp_put_##ID(at_, &(thread)->delta, &record_), RVP_##ID, \
 			     RVP_##ID == RVP_ALLOC || RVP_##ID == RVP_SAMPLE                  \
 				 ? ((const uint64_t *)(const void *)&record_)[2]              \
 				 : 0);                                                        \
