@@ -64,6 +64,10 @@ enum { RVP_CUPTI_STATE_FATAL = 1, RVP_CUPTI_STATE_ERROR = 2, RVP_CUPTI_STATE_WAR
 	D(GraphLaunch, 514) D(GraphLaunch_ptsz, 515)                                                          \
 	D(CtxSynchronize, 17) D(CtxSynchronize_v2, 800)                                                       \
 	D(StreamSynchronize, 126) D(StreamSynchronize_ptsz, 440)                                              \
+	D(MemGetInfo_v2, 242)                                                                                 \
+	D(StreamBeginCapture, 495) D(StreamBeginCapture_ptsz, 496) D(StreamBeginCapture_v2, 539)              \
+	D(StreamBeginCapture_v2_ptsz, 540) D(StreamBeginCaptureToGraph, 720)                                  \
+	D(StreamBeginCaptureToGraph_ptsz, 721) D(StreamEndCapture, 497) D(StreamEndCapture_ptsz, 498)         \
 	D(MemcpyHtoD_v2, 276) D(MemcpyHtoDAsync_v2, 277) D(MemcpyDtoH_v2, 278) D(MemcpyDtoHAsync_v2, 279)     \
 	D(MemcpyDtoD_v2, 280) D(MemcpyDtoDAsync_v2, 281) D(MemcpyAsync, 306) D(MemcpyPeerAsync, 319)          \
 	D(MemsetD8_v2, 249) D(MemsetD32_v2, 251) D(MemsetD8Async, 216) D(MemsetD32Async, 220)

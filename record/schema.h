@@ -122,6 +122,8 @@ enum rvp_device_occasion {
 	RVP_DEVICE_OCCASION_REFUSED = 3,
 	RVP_DEVICE_OCCASION_END = 4
 };
+/* Kinds of overhead beside CUpti_ActivityOverheadKind's: what --sync-steps waited for the device before a step. */
+enum { RVP_DEVICE_OVERHEAD_SYNC_STEP = 1 << 28 };
 /* Why a record's times are not to be summed. */
 enum rvp_device_flaw {
 	RVP_DEVICE_FLAW_NONE = 0,

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/* tracer.c: see tracer.h.
+ *
+ * What is recorded (kinds.h) follows from the tier; it changes in a callback of ours, on a thread of the program's that is
+ * in a call of CUDA's, about once a second, and one thread at a time does that (`is_at_work`), while others go on. At the
+ * same occasions what CUPTI has complete is asked for, clocks are compared, drops are counted.
+ *
+ * Invariants
+ *   (T1) The subscription, once had, is kept: leaving CUPTI (cuptiFinalize) is what breaks programs.
+ *   (T2) In a child by fork a callback returns at once, and nothing of CUPTI is called.
+ */
+#include "cupti/tracer.h"
+
+#include "cupti/activity.h"
+#include "cupti/buffers.h"
+#include "cupti/device_memory.h"
+#include "cupti/device_time.h"
+#include "cupti/end.h"
+#include "cupti/follower.h"
+#include "cupti/graphs.h"
+#include "cupti/interned.h"
+#include "cupti/kinds.h"
+#include "cupti/launches.h"
+#include "cupti/library.h"
+#include "cupti/memory_calls.h"
+#include "cupti/places.h"
+#include "cupti/reasons.h"
+#include "cupti/tiers.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { REASON_BYTES = 320, BUFFERS_OF_A_CONTEXT = 32 };
+static const uint64_t window_ns = 1000000000u;
+
+static struct {
+	void *subscriber;
+	bool is_auto;
+	struct rvp_tiers tiers;
+	struct rvp_tier_window begun; /* sums at the begin of the window */
+	uint64_t begun_ns, launch_ns;
+} state;
+static _Atomic uint32_t is_at_work, is_ended;
+static _Atomic uint64_t next_look_ns;
+
+static void tell(enum rvp_device_source source, const char *reason)
+{
+	enum rvp_device_tier tier = source == RVP_DEVICE_SOURCE_NONE ? RVP_DEVICE_TIER_OFF : state.tiers.tier;
+
+	RVP_TELL(DEVICE_TRACER, .source = source, .tier = tier, .is_auto = state.is_auto,
+		 .driver_version = rvp_driver.version, .tracer_version = rvp_cupti.version,
+		 .launches = rvp_launches_count(), .launch_ns = state.launch_ns,
+		 .cost_ns = state.launch_ns ? rvp_tiers_cost_ns(&state.tiers, tier) : 0,
+		 .kinds = source == RVP_DEVICE_SOURCE_NONE ? 0 : rvp_kinds_on(), .reason = rvp_text_of_string(reason));
+}
+
+void rvp_tracer_none(const char *reason)
+{
+	char line[REASON_BYTES];
+
+	tell(RVP_DEVICE_SOURCE_NONE, reason);
+	snprintf(line, sizeof line, "CUDA is not followed: %s", reason);
+	rvp_recorder->say(line);
+}
+
+/* ---- tiers ---- */
+
+static void enter_tier(enum rvp_device_tier tier, const char *reason)
+{
+	int failed;
+	char text[64], line[REASON_BYTES];
+
+	failed = rvp_kinds_set(rvp_kinds_of(tier), state.subscriber);
+	rvp_launches_how(tier == RVP_DEVICE_TIER_FULL       ? RVP_LAUNCHES_ALL
+			 : tier == RVP_DEVICE_TIER_LAUNCHES ? RVP_LAUNCHES_SAMPLED
+							    : RVP_LAUNCHES_COUNTED);
+	if (tier >= RVP_DEVICE_TIER_GRAPHS)
+		rvp_device_memory_tracer_has_buffers();
+	snprintf(line, sizeof line, "%s%s%s", reason, failed ? "; not all of it: " : "",
+		 failed ? rvp_reason_of(failed, text, sizeof text) : "");
+	tell(RVP_DEVICE_SOURCE_CUPTI, line);
+	if (failed)
+		rvp_recorder->say(line);
+}
+
+/* The sums so far. */
+static struct rvp_tier_window sums(void)
+{
+	struct rvp_tier_window now = {.ns = rvp_now_ns(), .launches = rvp_launches_count()};
+	uint64_t walked;
+
+	now.graph_nodes = rvp_launches_graph_count();
+	rvp_buffers_cost(&walked, &now.walk_ns);
+	rvp_activity_flaws(&now.records, &now.flawed);
+	return now;
+}
+
+static struct rvp_tier_window window(void)
+{
+	struct rvp_tier_window now = sums(), then = state.begun;
+
+	state.begun = now;
+	state.launch_ns = rvp_launches_typical_ns();
+	return (struct rvp_tier_window){
+	    .ns = now.ns - then.ns,
+	    .launches = now.launches - then.launches,
+	    .graph_nodes = (now.graph_nodes - then.graph_nodes) * rvp_graphs_mean_nodes(),
+	    .launch_ns = state.launch_ns,
+	    .walk_ns = now.walk_ns - then.walk_ns,
+	    .records = now.records - then.records,
+	    .flawed = now.flawed - then.flawed,
+	};
+}
+
+static void decide(void)
+{
+	struct rvp_tier_window last = window();
+	enum rvp_device_tier before = state.tiers.tier, now;
+	char reason[RVP_TIERS_REASON_BYTES] = "";
+
+	if (!state.is_auto)
+		return;
+	now = rvp_tiers_decide(&state.tiers, &last, reason);
+	if (now != before)
+		enter_tier(now, reason);
+}
+
+/* ---- now and then ---- */
+
+static void count_drops(void)
+{
+	size_t dropped = 0;
+
+	if (rvp_cupti.ActivityGetNumDroppedRecords(NULL, 0, &dropped) == RVP_CUPTI_SUCCESS && dropped)
+		rvp_recorder->lose(RVP_LOSS_DEVICE_DROPPED, dropped);
+}
+
+static void look(uint32_t device)
+{
+	if (rvp_kinds_has_activity()) {
+		rvp_cupti.ActivityFlushAll(0);
+		count_drops();
+	}
+	rvp_device_time_tell();
+	decide();
+	rvp_device_memory_now_and_then(device);
+}
+
+/* At the exit of a call of the program's. */
+static void now_and_then(const struct rvp_cupti_api_data *data)
+{
+	uint64_t now = rvp_coarse_ns();
+	struct rvp_place_context context;
+
+	if (now < atomic_load_explicit(&next_look_ns, memory_order_relaxed) || atomic_load(&is_ended) ||
+	    !rvp_places_meet(data->context, data->context_number, &context) || atomic_exchange(&is_at_work, 1))
+		return;
+	rvp_end_prepare_again();
+	if (!rvp_device_memory_is_capturing()) {
+		rvp_recorder->begin_own();
+		look(context.device);
+		rvp_recorder->end_own();
+		atomic_store(&next_look_ns, rvp_coarse_ns() + window_ns);
+	}
+	atomic_store(&is_at_work, 0);
+}
+
+/* ---- callbacks ---- */
+
+static void on_resource(uint32_t cbid, const struct rvp_cupti_resource_data *data)
+{
+	switch (cbid) {
+	case RVP_CUPTI_CONTEXT_DESTROY: rvp_places_end_context(data->context, 0); return;
+	case RVP_CUPTI_STREAM_CREATED: rvp_places_stream_made(data->context, data->stream); return;
+	case RVP_CUPTI_STREAM_DESTROY: rvp_places_stream_ends(data->context, data->stream); return;
+	default: rvp_graphs_take(cbid, data);
+	}
+}
+
+static void on_call(uint32_t domain, uint32_t cbid, const struct rvp_cupti_api_data *data)
+{
+	bool is_launch = rvp_launches_take(domain, cbid, data);
+
+	if (!is_launch && (domain != RVP_CUPTI_DOMAIN_DRIVER || !rvp_memory_calls_take(cbid, data)))
+		return;
+	if (data->site == RVP_CUPTI_EXIT && domain == RVP_CUPTI_DOMAIN_DRIVER)
+		now_and_then(data);
+}
+
+static void on_state(const struct rvp_cupti_state_data *data)
+{
+	char line[REASON_BYTES];
+
+	snprintf(line, sizeof line, "CUPTI says: %s", data->message ? data->message : "an error");
+	rvp_recorder->say(line);
+}
+
+static void on_callback(void *user, uint32_t domain, uint32_t cbid, const void *data)
+{
+	(void)user;
+	if (!data || !rvp_follower_is_active())
+		return;
+	if (domain == RVP_CUPTI_DOMAIN_DRIVER || domain == RVP_CUPTI_DOMAIN_RUNTIME)
+		on_call(domain, cbid, data);
+	else if (domain == RVP_CUPTI_DOMAIN_RESOURCE)
+		on_resource(cbid, data);
+	else if (domain == RVP_CUPTI_DOMAIN_STATE && cbid == RVP_CUPTI_STATE_FATAL)
+		on_state(data);
+}
+
+/* ---- start ---- */
+
+/* Who is there already, by the function that tells it. */
+static void name_of_other(char name[RVP_CUPTI_OLD_NAME_BYTES])
+{
+	struct rvp_cupti_subscriber ours = {.struct_bytes = sizeof ours,
+					    .name = "rvprof",
+					    .old_name = name,
+					    .old_bytes = RVP_CUPTI_OLD_NAME_BYTES};
+	void *subscriber = NULL;
+
+	if (rvp_cupti.Subscribe_v2 && rvp_cupti.Subscribe_v2(&subscriber, on_callback, NULL, &ours) == RVP_CUPTI_SUCCESS)
+		rvp_cupti.Unsubscribe(subscriber);
+}
+
+static bool subscribe(char reason[REASON_BYTES])
+{
+	char other[RVP_CUPTI_OLD_NAME_BYTES + 1] = "", text[64];
+	int result = rvp_cupti.Subscribe(&state.subscriber, on_callback, NULL);
+
+	if (result == RVP_CUPTI_SUCCESS)
+		return true;
+	state.subscriber = NULL;
+	if (result == RVP_CUPTI_MULTIPLE_SUBSCRIBERS)
+		name_of_other(other);
+	snprintf(reason, REASON_BYTES, "%s%s%s%s", rvp_reason_of(result, text, sizeof text), other[0] ? " (" : "", other,
+		 other[0] ? ")" : "");
+	return false;
+}
+
+/* Before cuInit is done: what has to be set then. */
+static void set_attributes(bool is_full)
+{
+	size_t limit = BUFFERS_OF_A_CONTEXT, bytes = sizeof limit;
+	uint8_t zeroed = 1;
+	size_t one = sizeof zeroed;
+
+	if (rvp_cupti.SetThreadIdType)
+		rvp_cupti.SetThreadIdType(RVP_CUPTI_THREAD_ID_SYSTEM);
+	if (rvp_cupti.ActivitySetAttribute) {
+		rvp_cupti.ActivitySetAttribute(RVP_CUPTI_DEVICE_BUFFER_LIMIT, &bytes, &limit);
+		rvp_cupti.ActivitySetAttribute(RVP_CUPTI_ZEROED_BUFFERS, &one, &zeroed);
+	}
+	if (is_full && rvp_cupti.ActivityEnableLatencyTimestamps)
+		rvp_cupti.ActivityEnableLatencyTimestamps(1);
+	if (rvp_cupti.ActivityEnableAllSyncRecords)
+		rvp_cupti.ActivityEnableAllSyncRecords(0);
+	if (rvp_cupti.ActivityEnableDriverApi)
+		rvp_cupti.ActivityEnableDriverApi(RVP_CUPTI_cuMemGetInfo_v2, 0);
+}
+
+static void call_back(uint32_t domain, uint32_t cbid)
+{
+	rvp_cupti.EnableCallback(1, state.subscriber, domain, cbid);
+}
+
+static void enable_callbacks(void)
+{
+	uint32_t function;
+
+	for (unsigned i = 0; (function = rvp_memory_calls_function(i)); i++)
+		call_back(RVP_CUPTI_DOMAIN_DRIVER, function);
+	for (unsigned i = 0; (function = rvp_launches_function(RVP_CUPTI_DOMAIN_DRIVER, i)); i++)
+		call_back(RVP_CUPTI_DOMAIN_DRIVER, function);
+	for (unsigned i = 0; (function = rvp_graphs_function(i)); i++)
+		call_back(RVP_CUPTI_DOMAIN_RESOURCE, function);
+	call_back(RVP_CUPTI_DOMAIN_RESOURCE, RVP_CUPTI_CONTEXT_DESTROY);
+	call_back(RVP_CUPTI_DOMAIN_RESOURCE, RVP_CUPTI_STREAM_CREATED);
+	call_back(RVP_CUPTI_DOMAIN_RESOURCE, RVP_CUPTI_STREAM_DESTROY);
+	call_back(RVP_CUPTI_DOMAIN_STATE, RVP_CUPTI_STATE_FATAL);
+}
+
+/* False: `reason` says why there is nothing to follow by. */
+static bool attach(bool is_full, char reason[REASON_BYTES])
+{
+	const char *why;
+	char text[64];
+	int result;
+
+	rvp_driver_find();
+	if (!rvp_cupti_find(&why)) {
+		snprintf(reason, REASON_BYTES, "%s", why);
+		return false;
+	}
+	if (!rvp_interned_start()) {
+		snprintf(reason, REASON_BYTES, "there is no memory for its tables");
+		return false;
+	}
+	if (!subscribe(reason))
+		return false;
+	set_attributes(is_full);
+	result = rvp_cupti.ActivityRegisterCallbacks(rvp_buffer_request, rvp_buffer_complete);
+	if (result == RVP_CUPTI_SUCCESS)
+		return true;
+	snprintf(reason, REASON_BYTES, "%s", rvp_reason_of(result, text, sizeof text));
+	rvp_cupti.Unsubscribe(state.subscriber);
+	return false;
+}
+
+void rvp_tracer_start(void)
+{
+	struct rvp_device_settings settings = rvp_recorder->settings();
+	bool is_full = settings.cuda == RVP_CUDA_FULL;
+	char reason[REASON_BYTES] = "";
+
+	rvp_recorder->begin_own();
+	state.is_auto = !is_full;
+	state.tiers = (struct rvp_tiers){.tier = is_full ? RVP_DEVICE_TIER_FULL : RVP_DEVICE_TIER_MEMORY,
+					 .ceiling = RVP_DEVICE_TIER_LAUNCHES,
+					 .budget_milli = settings.budget_milli};
+	if (!attach(is_full, reason)) {
+		rvp_tracer_none(reason);
+		rvp_recorder->end_own();
+		return;
+	}
+	enable_callbacks();
+	enter_tier(state.tiers.tier, is_full ? "asked for" : "the begin");
+	rvp_device_time_tell();
+	state.begun = sums();
+	atomic_store(&next_look_ns, rvp_coarse_ns() + window_ns);
+	rvp_end_prepare();
+	rvp_recorder->listen(rvp_end_now, settings.sync_steps ? rvp_tracer_sync : NULL);
+	rvp_recorder->end_own();
+}
+
+/* ---- the end ---- */
+
+void rvp_tracer_end(void)
+{
+	if (!state.subscriber || atomic_exchange(&is_ended, 1))
+		return;
+	rvp_recorder->begin_own();
+	if (rvp_kinds_has_activity()) {
+		rvp_cupti.ActivityFlushAll(0);
+		rvp_buffers_last();
+		rvp_cupti.ActivityFlushAll(RVP_CUPTI_FLUSH_FORCED);
+		count_drops();
+		rvp_kinds_set(rvp_kinds_of(RVP_DEVICE_TIER_MEMORY), state.subscriber);
+	}
+	rvp_device_time_tell();
+	rvp_device_memory_look_at_all(RVP_DEVICE_OCCASION_END);
+	window();
+	tell(RVP_DEVICE_SOURCE_CUPTI, "the end");
+	rvp_recorder->end_own();
+}
+
+/* Of the calling thread's context, or where it has none of all. */
+static void wait_for_device(void)
+{
+	struct rvp_place_context context;
+	void *current = NULL;
+
+	if (rvp_driver.cuCtxGetCurrent && rvp_driver.cuCtxGetCurrent(&current) == RVP_CU_SUCCESS && current) {
+		rvp_driver.cuCtxSynchronize();
+		return;
+	}
+	for (unsigned i = 0; rvp_driver.cuCtxPushCurrent_v2 && rvp_driver.cuCtxPopCurrent_v2 && rvp_places_context(i, &context);
+	     i++)
+		if (rvp_driver.cuCtxPushCurrent_v2(context.context) == RVP_CU_SUCCESS) {
+			rvp_driver.cuCtxSynchronize();
+			rvp_driver.cuCtxPopCurrent_v2(&current);
+		}
+}
+
+void rvp_tracer_sync(void)
+{
+	uint64_t begin, now;
+
+	/* A wait would end a capture. */
+	if (atomic_load(&is_ended) || !rvp_driver.cuCtxSynchronize || !rvp_places_context_count() ||
+	    rvp_device_memory_is_capturing())
+		return;
+	rvp_recorder->begin_own();
+	begin = rvp_device_time_now();
+	wait_for_device();
+	now = rvp_device_time_now();
+	RVP_TELL(DEVICE_OVERHEAD, .start_ns = begin, .duration_ns = now > begin ? now - begin : 0,
+		 .kind = RVP_DEVICE_OVERHEAD_SYNC_STEP);
+	rvp_recorder->end_own();
+}
