@@ -3,7 +3,6 @@
 #include "cupti/memory_calls.h"
 
 #include "cupti/abi_driver.h"
-#include "cupti/array_bytes.h"
 #include "cupti/device_memory.h"
 #include "cupti/follower.h"
 #include "cupti/library.h"
@@ -59,6 +58,18 @@ static struct asked asked_create(const struct rvp_cu_create *call)
 static struct asked asked_array(void *const *array, uint64_t bytes)
 {
 	return (struct asked){(const uint64_t *)array, bytes, RVP_DEVICE_MEMORY_ARRAY, CURRENT_DEVICE, NULL, NULL, false};
+}
+
+static uint64_t array_bytes(const struct rvp_cu_array *shape)
+{
+	return shape ? rvp_device_array_bytes(shape->format, shape->channels, shape->width, shape->height, 1, 1) : 0;
+}
+
+static uint64_t array3d_bytes(const struct rvp_cu_array3d *shape, uint32_t levels)
+{
+	return shape ? rvp_device_array_bytes(shape->format, shape->channels, shape->width, shape->height, shape->depth,
+					      levels)
+		     : 0;
 }
 
 #define ASKED(place, count, what) \
@@ -137,19 +148,19 @@ static bool read_alloc(uint32_t cbid, const void *parameters, struct asked *aske
 	case RVP_CUPTI_cuArrayCreate_v2: {
 		const struct rvp_cu_array_create *call = parameters;
 
-		*asked = asked_array(call->array, rvp_array_bytes(call->shape));
+		*asked = asked_array(call->array, array_bytes(call->shape));
 		return true;
 	}
 	case RVP_CUPTI_cuArray3DCreate_v2: {
 		const struct rvp_cu_array3d_create *call = parameters;
 
-		*asked = asked_array(call->array, rvp_array3d_bytes(call->shape, 1));
+		*asked = asked_array(call->array, array3d_bytes(call->shape, 1));
 		return true;
 	}
 	case RVP_CUPTI_cuMipmappedArrayCreate: {
 		const struct rvp_cu_mipmap_create *call = parameters;
 
-		*asked = asked_array(call->array, rvp_array3d_bytes(call->shape, call->levels));
+		*asked = asked_array(call->array, array3d_bytes(call->shape, call->levels));
 		return true;
 	}
 	default: return false;

@@ -44,23 +44,25 @@ static struct {
 static _Atomic uint32_t is_at_work, is_ended;
 static _Atomic uint64_t next_look_ns;
 
-static void tell(enum rvp_device_source source, const char *reason)
+static void tell(const char *reason)
 {
-	enum rvp_device_tier tier = source == RVP_DEVICE_SOURCE_NONE ? RVP_DEVICE_TIER_OFF : state.tiers.tier;
-
-	RVP_TELL(DEVICE_TRACER, .source = source, .tier = tier, .is_auto = state.is_auto,
+	RVP_TELL(DEVICE_TRACER, .source = RVP_DEVICE_SOURCE_CUPTI, .tier = state.tiers.tier, .is_auto = state.is_auto,
 		 .driver_version = rvp_driver.version, .tracer_version = rvp_cupti.version,
 		 .launches = rvp_launches_count(), .launch_ns = state.launch_ns,
-		 .cost_ns = state.launch_ns ? rvp_tiers_cost_ns(&state.tiers, tier) : 0,
-		 .kinds = source == RVP_DEVICE_SOURCE_NONE ? 0 : rvp_kinds_on(), .reason = rvp_text_of_string(reason));
+		 .cost_ns = state.launch_ns ? rvp_tiers_cost_ns(&state.tiers, state.tiers.tier) : 0,
+		 .kinds = rvp_kinds_on(), .reason = rvp_text_of_string(reason));
 }
 
 void rvp_tracer_none(const char *reason)
 {
 	char line[REASON_BYTES];
 
-	tell(RVP_DEVICE_SOURCE_NONE, reason);
-	snprintf(line, sizeof line, "CUDA is not followed: %s", reason);
+	RVP_TELL(DEVICE_TRACER, .source = RVP_DEVICE_SOURCE_DRIVER, .tier = RVP_DEVICE_TIER_MEMORY,
+		 .driver_version = rvp_driver.version, .tracer_version = rvp_cupti.version,
+		 .launches = rvp_recorder->launches(),
+		 .kinds = 1 << RVP_DEVICE_BIT_MEMORY | 1 << RVP_DEVICE_BIT_LAUNCH_COUNT,
+		 .reason = rvp_text_of_string(reason));
+	snprintf(line, sizeof line, "CUDA: memory and launches are recorded, kernels are not: %s", reason);
 	rvp_recorder->say(line);
 }
 
@@ -79,7 +81,7 @@ static void enter_tier(enum rvp_device_tier tier, const char *reason)
 		rvp_device_memory_tracer_has_buffers();
 	snprintf(line, sizeof line, "%s%s%s", reason, failed ? "; not all of it: " : "",
 		 failed ? rvp_reason_of(failed, text, sizeof text) : "");
-	tell(RVP_DEVICE_SOURCE_CUPTI, line);
+	tell(line);
 	if (failed)
 		rvp_recorder->say(line);
 }
@@ -325,6 +327,7 @@ void rvp_tracer_start(void)
 		return;
 	}
 	enable_callbacks();
+	rvp_recorder->tells(1);
 	enter_tier(state.tiers.tier, is_full ? "asked for" : "the begin");
 	rvp_device_time_tell();
 	state.begun = sums();
@@ -351,7 +354,7 @@ void rvp_tracer_end(void)
 	rvp_device_time_tell();
 	rvp_device_memory_look_at_all(RVP_DEVICE_OCCASION_END);
 	window();
-	tell(RVP_DEVICE_SOURCE_CUPTI, "the end");
+	tell("the end");
 	rvp_recorder->end_own();
 }
 
