@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-static _Atomic(uint8_t *) kept[RVP_BUFFERS_MAX];
+static _Atomic(uint8_t *) kept[RVP_BUFFERS_MAX], out[RVP_BUFFERS_MAX];
 static _Atomic(uint8_t *) scratch; /* see rule on older libraries */
 static _Atomic uint32_t made, is_last;
 static _Atomic uint64_t walked, walk_ns;
@@ -45,7 +45,7 @@ static uint8_t *take_scratch(void)
 {
 	uint8_t *buffer = atomic_load(&scratch), *none = NULL;
 
-	if (buffer || rvp_cupti.version >= RVP_CUPTI_12_9)
+	if (buffer || rvp_cupti.version > RVP_CUPTI_12_9)
 		return buffer;
 	buffer = rvp_recorder->take(RVP_BUFFER_BYTES);
 	if (buffer && !atomic_compare_exchange_strong(&scratch, &none, buffer)) {
@@ -55,13 +55,36 @@ static uint8_t *take_scratch(void)
 	return buffer;
 }
 
+/* Puts a buffer into a free place of a table; there is one for each that was made. */
+static void put(_Atomic(uint8_t *) table[RVP_BUFFERS_MAX], uint8_t *buffer)
+{
+	for (int i = 0; i < RVP_BUFFERS_MAX; i++) {
+		uint8_t *none = NULL;
+
+		if (atomic_compare_exchange_strong(&table[i], &none, buffer))
+			return;
+	}
+}
+
+static void note_back(uint8_t *buffer)
+{
+	for (int i = 0; i < RVP_BUFFERS_MAX; i++) {
+		uint8_t *there = buffer;
+
+		if (atomic_compare_exchange_strong(&out[i], &there, NULL))
+			return;
+	}
+}
+
 void rvp_buffer_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
 	*max_records = 0;
 	*buffer = rvp_follower_is_active() ? take_kept() : NULL;
 	if (!*buffer)
 		*buffer = make();
-	if (!*buffer) {
+	if (*buffer) {
+		put(out, *buffer);
+	} else {
 		rvp_recorder->lose(RVP_LOSS_DEVICE_BUFFER, 1);
 		*buffer = take_scratch();
 	}
@@ -78,12 +101,7 @@ static void keep(uint8_t *buffer, size_t valid)
 		rvp_recorder->give(buffer, RVP_BUFFER_BYTES);
 		return;
 	}
-	for (int i = 0; i < RVP_BUFFERS_MAX; i++) {
-		uint8_t *none = NULL;
-
-		if (atomic_compare_exchange_strong(&kept[i], &none, buffer))
-			return;
-	}
+	put(kept, buffer);
 }
 
 /* Walks what is there; INVALID_KIND hides the rest of a buffer, which is counted. */
@@ -127,6 +145,7 @@ void rvp_buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size_t
 			rvp_recorder->lose(RVP_LOSS_DEVICE_BUFFER, count_records(buffer, valid));
 	} else {
 		atomic_fetch_add_explicit(&walked, walk(buffer, valid), memory_order_relaxed);
+		note_back(buffer);
 		keep(buffer, valid);
 	}
 	rvp_recorder->end_own();
@@ -136,6 +155,18 @@ void rvp_buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size_t
 void rvp_buffers_last(void)
 {
 	atomic_store(&is_last, 1);
+}
+
+unsigned rvp_buffers_unreturned(void)
+{
+	unsigned count = 0;
+
+	for (int i = 0; i < RVP_BUFFERS_MAX; i++) {
+		const volatile uint32_t *kind = (uint32_t *)atomic_load(&out[i]);
+
+		count += kind && *kind != 0;
+	}
+	return count;
 }
 
 void rvp_buffers_cost(uint64_t *records, uint64_t *ns)

@@ -3,7 +3,7 @@
  *
  * A buffer is pages of the profiler's own, handed out as zeros (CUPTI need not clear them). They come back in any
  * thread, when full or at a flush, and are walked there. RVP_BUFFERS_MAX are out at most: beyond that a library of 12.9
- * and newer is told that there is none, and drops and counts; an older one, which may not be told so, gets a buffer
+ * Update 1 and newer is told that there is none, and drops and counts; an older one, which may not be told so, gets a buffer
  * whose records are only counted.
  */
 #ifndef RVP_CUPTI_BUFFERS_H
@@ -20,6 +20,9 @@ void rvp_buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size_t
 
 /* At the end: from here on what is incomplete is UNFINISHED. */
 void rvp_buffers_last(void);
+
+/* Buffers that hold records and have not come back: their first word is not what they were handed out with. */
+unsigned rvp_buffers_unreturned(void);
 
 /* Records walked so far, and the ns that took. */
 void rvp_buffers_cost(uint64_t *records, uint64_t *ns);

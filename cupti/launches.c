@@ -2,13 +2,13 @@
 /* launches.c: see launches.h.
  *
  * A launch through the runtime is two calls, with one correlation: the driver's inside the runtime's. Both are called back
- * only where launches are recorded; then the outer one is the launch (`outer`), else the driver's.
+ * only where launches are recorded; then the outer one is the launch (open_calls.h), else the driver's.
  *
  * Sites: launches of one function by one call. A site is recorded FIRST_EACH times and then every so often, its record
  * standing for those since the last; sites share SITES places, and one that takes another's place begins anew.
  *
- * The word that CUPTI keeps for us from a call's enter to its exit: 0, or a stamp (RECORD) or monotonic ns (TIME) with
- * what it is in the lowest two bits. Of a stamp these two are lost.
+ * The word that CUPTI keeps for us from a call's enter to its exit: NOTHING, or of the outermost what is to be done
+ * at its exit in the lowest two bits (COUNT, TIME, RECORD), and above them nothing, monotonic ns or a stamp.
  */
 #include "cupti/launches.h"
 
@@ -16,13 +16,14 @@
 #include "cupti/device_time.h"
 #include "cupti/follower.h"
 #include "cupti/interned.h"
+#include "cupti/open_calls.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SITES = 4096, FIRST_EACH = 4, OUTER = 4096, TIME_EVERY = 64, TIMES = 64, TIMES_LEAST = 16, COUNTERS = 16 };
-enum { NOTHING = 0, TIME = 1, RECORD = 2, WHAT = 3 };
+enum { SITES = 4096, FIRST_EACH = 4, TIME_EVERY = 64, TIMES = 64, TIMES_LEAST = 16, COUNTERS = 16 };
+enum { NOTHING = 0, TIME = 1, RECORD = 2, COUNT = 3, WHAT = 3 };
 static const uint64_t site_gap_ns = 20000000u;
 
 static const uint16_t driver_functions[] = {
@@ -40,7 +41,7 @@ static struct {
 	_Atomic uint64_t key, count, last_ns;
 	_Atomic uint32_t records;
 } sites[SITES];
-static _Atomic uint32_t outer[OUTER]; /* correlations of open calls of the runtime */
+static struct rvp_open_calls open_calls;
 static struct {
 	_Alignas(64) _Atomic uint64_t all;
 	_Atomic uint64_t graphs;
@@ -171,29 +172,20 @@ static uint64_t count_at_site(uint64_t key)
 
 /* ---- calls ---- */
 
-static bool is_inner(uint32_t domain, uint32_t correlation)
-{
-	return domain == RVP_CUPTI_DOMAIN_DRIVER &&
-	       atomic_load_explicit(&outer[correlation % OUTER], memory_order_relaxed) == correlation;
-}
-
 static void begin(uint32_t domain, uint32_t cbid, const struct rvp_cupti_api_data *data)
 {
-	enum rvp_launches how = atomic_load_explicit(&how_recorded, memory_order_relaxed);
 	uint64_t number;
 
 	*data->word = NOTHING;
-	if (how != RVP_LAUNCHES_COUNTED) {
-		if (domain == RVP_CUPTI_DOMAIN_RUNTIME)
-			atomic_store_explicit(&outer[data->correlation % OUTER], data->correlation, memory_order_relaxed);
-		else if (is_inner(domain, data->correlation))
-			return;
-	}
+	if (!rvp_open_begin(&open_calls, data->correlation))
+		return;
 	number = count(is_graph(domain, cbid));
-	if (how != RVP_LAUNCHES_COUNTED)
+	if (atomic_load_explicit(&how_recorded, memory_order_relaxed) != RVP_LAUNCHES_COUNTED)
 		*data->word = (rvp_recorder->stamp() & ~(uint64_t)WHAT) | RECORD;
 	else if (number % TIME_EVERY == 0)
 		*data->word = (rvp_now_ns() & ~(uint64_t)WHAT) | TIME;
+	else
+		*data->word = COUNT;
 }
 
 static void record(uint32_t domain, uint32_t cbid, const struct rvp_cupti_api_data *data, uint64_t stamp)
@@ -219,8 +211,9 @@ static void end(uint32_t domain, uint32_t cbid, const struct rvp_cupti_api_data 
 {
 	uint64_t word = *data->word, begun = word & ~(uint64_t)WHAT;
 
-	if (domain == RVP_CUPTI_DOMAIN_RUNTIME)
-		atomic_store_explicit(&outer[data->correlation % OUTER], 0, memory_order_relaxed);
+	if ((word & WHAT) == NOTHING)
+		return;
+	rvp_open_end(&open_calls, data->correlation);
 	if ((word & WHAT) == TIME)
 		note_time(rvp_now_ns() - begun);
 	else if ((word & WHAT) == RECORD)

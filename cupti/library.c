@@ -112,9 +112,15 @@ static void *open_in_toolkit(const char *name)
 	return library;
 }
 
+static void *open_by_loader(const char *name)
+{
+	return dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+}
+
 static void *open_library(void)
 {
 	static const char *const names[] = {"libcupti.so.13", "libcupti.so.12"};
+	static void *(*const places[])(const char *) = {open_beside, open_by_loader, open_in_toolkit};
 	size_t first = rvp_driver.version && rvp_driver.version < 13000;
 	char path[PATH_BYTES];
 	void *library;
@@ -124,17 +130,12 @@ static void *open_library(void)
 		if (library)
 			return library;
 	}
-	for (size_t i = 0; i < 2; i++) {
-		const char *name = names[(first + i) % 2];
-
-		library = open_beside(name);
-		if (!library)
-			library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-		if (!library)
-			library = open_in_toolkit(name);
-		if (library)
-			return library;
-	}
+	for (size_t place = 0; place < sizeof places / sizeof places[0]; place++)
+		for (size_t i = 0; i < 2; i++) {
+			library = places[place](names[(first + i) % 2]);
+			if (library)
+				return library;
+		}
 	return NULL;
 }
 

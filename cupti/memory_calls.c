@@ -6,10 +6,15 @@
 #include "cupti/device_memory.h"
 #include "cupti/follower.h"
 #include "cupti/library.h"
+#include "cupti/open_calls.h"
 #include "cupti/places.h"
 #include "cupti/retained.h"
 
 enum { CURRENT_DEVICE = UINT32_MAX };
+/* The word that CUPTI keeps for us from a call's enter to its exit. TOLD: a free that was written. */
+enum { OUTERMOST = 1, TOLD = 2 };
+
+static struct rvp_open_calls open_calls;
 
 /* What a call asked for. Its address is where the call puts it. */
 struct asked {
@@ -279,13 +284,10 @@ static bool read_free(uint32_t cbid, const void *parameters, struct given_back *
 	return true;
 }
 
-enum { NOT_TOLD = 0, TOLD = 1 };
-
 static void begin_free(const struct rvp_cupti_api_data *data, const struct given_back *back)
 {
 	uint32_t stream = 0;
 
-	*data->word = NOT_TOLD;
 	if (!back->address)
 		return;
 	if (back->is_ordered && is_captured(back->stream))
@@ -294,7 +296,7 @@ static void begin_free(const struct rvp_cupti_api_data *data, const struct given
 		return;
 	if (back->is_ordered)
 		stream = rvp_places_stream_number(data->context, back->stream, back->is_per_thread);
-	*data->word = TOLD;
+	*data->word |= TOLD;
 	RVP_TELL(DEVICE_FREE, .address = back->address, .kind = back->kind, .stream = stream,
 		 .correlation = data->correlation);
 }
@@ -303,7 +305,7 @@ static void end_free(const struct rvp_cupti_api_data *data, const struct given_b
 {
 	struct rvp_place_context context;
 
-	if (*data->word != TOLD)
+	if (!(*data->word & TOLD))
 		return;
 	if (result_of(data) != RVP_CU_SUCCESS) {
 		RVP_TELL(DEVICE_UNFREE, .address = back->address);
@@ -354,7 +356,7 @@ static void end_retain(const struct rvp_cupti_api_data *data)
 		rvp_retained_add(*call->handle);
 }
 
-static bool take_at_enter(uint32_t cbid, const struct rvp_cupti_api_data *data)
+static void take_at_enter(uint32_t cbid, const struct rvp_cupti_api_data *data)
 {
 	const struct rvp_cu_unmap *unmap = data->parameters;
 
@@ -363,45 +365,63 @@ static bool take_at_enter(uint32_t cbid, const struct rvp_cupti_api_data *data)
 	else if (cbid == RVP_CUPTI_cuMemPoolDestroy)
 		rvp_device_memory_pool(0, ((const struct rvp_cu_pool_destroy *)data->parameters)->pool,
 				       RVP_DEVICE_POOL_DESTROYED);
-	return cbid == RVP_CUPTI_cuMemUnmap || cbid == RVP_CUPTI_cuMemPoolDestroy;
 }
 
-static bool take_at_exit(uint32_t cbid, const struct rvp_cupti_api_data *data)
+static void take_at_exit(uint32_t cbid, const struct rvp_cupti_api_data *data)
 {
 	switch (cbid) {
-	case RVP_CUPTI_cuMemMap: end_map(data); return true;
-	case RVP_CUPTI_cuMemPoolCreate: end_pool_create(data); return true;
-	case RVP_CUPTI_cuMemPoolTrimTo: end_pool_trim(data); return true;
-	case RVP_CUPTI_cuMemRetainAllocationHandle: end_retain(data); return true;
+	case RVP_CUPTI_cuMemMap: end_map(data); return;
+	case RVP_CUPTI_cuMemPoolCreate: end_pool_create(data); return;
+	case RVP_CUPTI_cuMemPoolTrimTo: end_pool_trim(data); return;
+	case RVP_CUPTI_cuMemRetainAllocationHandle: end_retain(data); return;
 	case RVP_CUPTI_cuStreamBeginCapture:
 	case RVP_CUPTI_cuStreamBeginCapture_ptsz:
 	case RVP_CUPTI_cuStreamBeginCapture_v2:
 	case RVP_CUPTI_cuStreamBeginCapture_v2_ptsz:
 	case RVP_CUPTI_cuStreamBeginCaptureToGraph:
-	case RVP_CUPTI_cuStreamBeginCaptureToGraph_ptsz: rvp_device_memory_capture(1); return true;
-	default: return false;
+	case RVP_CUPTI_cuStreamBeginCaptureToGraph_ptsz: rvp_device_memory_capture(1); return;
+	default: return;
 	}
 }
 
-bool rvp_memory_calls_take(uint32_t cbid, const struct rvp_cupti_api_data *data)
+static void take(uint32_t cbid, const struct rvp_cupti_api_data *data)
 {
+	bool is_enter = data->site == RVP_CUPTI_ENTER;
 	struct given_back back;
 	struct asked asked;
 
 	if (cbid == RVP_CUPTI_cuStreamEndCapture || cbid == RVP_CUPTI_cuStreamEndCapture_ptsz) {
-		if (data->site == RVP_CUPTI_EXIT)
+		if (!is_enter)
 			rvp_device_memory_capture(-1);
-		return true;
-	}
-	if (read_free(cbid, data->parameters, &back)) {
-		data->site == RVP_CUPTI_ENTER ? begin_free(data, &back) : end_free(data, &back);
-		return true;
-	}
-	if (data->site == RVP_CUPTI_ENTER)
-		return take_at_enter(cbid, data);
-	if (read_alloc(cbid, data->parameters, &asked)) {
+	} else if (read_free(cbid, data->parameters, &back)) {
+		is_enter ? begin_free(data, &back) : end_free(data, &back);
+	} else if (is_enter) {
+		take_at_enter(cbid, data);
+	} else if (read_alloc(cbid, data->parameters, &asked)) {
 		end_alloc(data, &asked);
-		return true;
+	} else if (result_of(data) == RVP_CU_SUCCESS) {
+		take_at_exit(cbid, data);
 	}
-	return result_of(data) == RVP_CU_SUCCESS && take_at_exit(cbid, data);
+}
+
+static bool is_followed(uint32_t cbid)
+{
+	for (unsigned i = 0; i < sizeof functions / sizeof functions[0]; i++)
+		if (functions[i] == cbid)
+			return true;
+	return false;
+}
+
+bool rvp_memory_calls_take(uint32_t cbid, const struct rvp_cupti_api_data *data)
+{
+	if (!is_followed(cbid))
+		return false;
+	if (data->site == RVP_CUPTI_ENTER)
+		*data->word = rvp_open_begin(&open_calls, data->correlation) ? OUTERMOST : 0;
+	if (!(*data->word & OUTERMOST))
+		return true;
+	take(cbid, data);
+	if (data->site == RVP_CUPTI_EXIT)
+		rvp_open_end(&open_calls, data->correlation);
+	return true;
 }

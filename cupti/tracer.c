@@ -30,8 +30,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-enum { REASON_BYTES = 320, BUFFERS_OF_A_CONTEXT = 32 };
+enum { REASON_BYTES = 320, BUFFERS_OF_A_CONTEXT = 32, LAST_MOMENTS = 300 };
 static const uint64_t window_ns = 1000000000u;
 
 static struct {
@@ -82,8 +83,11 @@ static void enter_tier(enum rvp_device_tier tier, const char *reason)
 	snprintf(line, sizeof line, "%s%s%s", reason, failed ? "; not all of it: " : "",
 		 failed ? rvp_reason_of(failed, text, sizeof text) : "");
 	tell(line);
-	if (failed)
+	if (failed) {
+		snprintf(line, sizeof line, "CUDA: not all of tier %d is recorded: %s", (int)tier,
+			 rvp_reason_of(failed, text, sizeof text));
 		rvp_recorder->say(line);
+	}
 }
 
 /* The sums so far. */
@@ -150,18 +154,17 @@ static void look(uint32_t device)
 }
 
 /* At the exit of a call of the program's. */
-static void now_and_then(const struct rvp_cupti_api_data *data)
+static void now_and_then(uint32_t device)
 {
 	uint64_t now = rvp_coarse_ns();
-	struct rvp_place_context context;
 
 	if (now < atomic_load_explicit(&next_look_ns, memory_order_relaxed) || atomic_load(&is_ended) ||
-	    !rvp_places_meet(data->context, data->context_number, &context) || atomic_exchange(&is_at_work, 1))
+	    atomic_exchange(&is_at_work, 1))
 		return;
 	rvp_end_prepare_again();
 	if (!rvp_device_memory_is_capturing()) {
 		rvp_recorder->begin_own();
-		look(context.device);
+		look(device);
 		rvp_recorder->end_own();
 		atomic_store(&next_look_ns, rvp_coarse_ns() + window_ns);
 	}
@@ -183,11 +186,14 @@ static void on_resource(uint32_t cbid, const struct rvp_cupti_resource_data *dat
 static void on_call(uint32_t domain, uint32_t cbid, const struct rvp_cupti_api_data *data)
 {
 	bool is_launch = rvp_launches_take(domain, cbid, data);
+	struct rvp_place_context context;
 
 	if (!is_launch && (domain != RVP_CUPTI_DOMAIN_DRIVER || !rvp_memory_calls_take(cbid, data)))
 		return;
-	if (data->site == RVP_CUPTI_EXIT && domain == RVP_CUPTI_DOMAIN_DRIVER)
-		now_and_then(data);
+	if (data->site != RVP_CUPTI_EXIT || domain != RVP_CUPTI_DOMAIN_DRIVER)
+		return;
+	if (rvp_places_meet(data->context, data->context_number, &context))
+		now_and_then(context.device);
 }
 
 static void on_state(const struct rvp_cupti_state_data *data)
@@ -339,6 +345,16 @@ void rvp_tracer_start(void)
 
 /* ---- the end ---- */
 
+/* Buffers that a thread of CUPTI's is still to hand over are waited for a moment; what does not come is lost. */
+static void wait_for_buffers(void)
+{
+	static const struct timespec moment = {.tv_nsec = 1000000};
+
+	for (int i = 0; i < LAST_MOMENTS && rvp_buffers_unreturned(); i++)
+		nanosleep(&moment, NULL);
+	rvp_recorder->lose(RVP_LOSS_DEVICE_LATE, rvp_buffers_unreturned());
+}
+
 void rvp_tracer_end(void)
 {
 	if (!state.subscriber || atomic_exchange(&is_ended, 1))
@@ -348,6 +364,7 @@ void rvp_tracer_end(void)
 		rvp_cupti.ActivityFlushAll(0);
 		rvp_buffers_last();
 		rvp_cupti.ActivityFlushAll(RVP_CUPTI_FLUSH_FORCED);
+		wait_for_buffers();
 		count_drops();
 		rvp_kinds_set(rvp_kinds_of(RVP_DEVICE_TIER_MEMORY), state.subscriber);
 	}
