@@ -80,9 +80,11 @@ static ALWAYS_INLINE uint64_t usable_of(void *block)
 	return __builtin_expect(word & RVP_WORD_MAPPED, 0) ? usable_of_mapped(block) : rvp_word_usable(word);
 }
 
-static __attribute__((noinline)) struct rvp_path path_otherwise(struct rvp_thread *thread, struct rvp_caller caller,
-								enum rvp_walk_known known)
+/* The caller in three words: as a struct in memory it would be there from the begin. */
+static __attribute__((noinline)) struct rvp_path path_otherwise(struct rvp_thread *thread, enum rvp_walk_known known,
+								uint64_t pc, uint64_t sp, uint64_t bp)
 {
+	struct rvp_caller caller = {pc, sp, bp};
 	int error = errno;
 	struct rvp_path path;
 
@@ -115,7 +117,7 @@ static ALWAYS_INLINE void record(struct rvp_thread *thread, void *block, uint64_
 	if (__builtin_expect(known == RVP_WALK_KNOWN, 1))
 		rvp_machine_add(&rvp_local.counters->walk_count, 1);
 	else
-		path = path_otherwise(thread, caller, known);
+		path = path_otherwise(thread, known, caller.pc, caller.sp, caller.bp);
 	if (__builtin_expect(rvp_event_is_plain(thread, (uint64_t)block), 1))
 		rvp_event_put_plain_alloc(thread, (uint64_t)block, bytes, path.stack, path.python, family);
 	else
@@ -180,14 +182,14 @@ void rvp_full_free(void *block)
 {
 	struct rvp_thread *thread;
 	struct rvp_counters *counters;
-	uint64_t usable;
+	uint64_t usable, word;
 
-	if (!block || rvp_local.full_left <= 0 || rvp_word_of(block) & long_way_bits || !(thread = enter())) {
+	if (__builtin_expect(!block || !(thread = enter()) || (word = rvp_word_of(block)) & long_way_bits, 0)) {
 		rvp_free_long_way(block);
 		return;
 	}
 	counters = rvp_local.counters;
-	usable = rvp_word_usable(rvp_word_of(block));
+	usable = rvp_word_usable(word);
 	rvp_local.phase = RVP_OURS;
 	rvp_machine_add(&counters->free_count, 1);
 	rvp_machine_add(&counters->free_usable_bytes, usable);

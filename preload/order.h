@@ -48,7 +48,7 @@
 
 enum {
 	RVP_ORDER_WORDS_BITS = 15,
-	RVP_ORDER_EVERY = 16,
+	RVP_ORDER_EVERY = 32,
 };
 #ifndef RVP_ORDER_SETTLE_TICKS
 #define RVP_ORDER_SETTLE_TICKS 65536 /* 20 to 65 microseconds, once a process */

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { BITS_FIRST = 6, BITS_MAX = 10 }; /* sets: a page at first, 64 KiB at most */
+enum { BITS_FIRST = 6, BITS_MAX = 11 }; /* sets: a page at first, 128 KiB at most */
 
 static const uint64_t grown_most = 4 << 20;
 static _Atomic uint64_t grown;

@@ -229,6 +229,67 @@ static uint32_t number_of(struct rvp_memo *memo, uint32_t count, struct rvp_thre
 	return number;
 }
 
+/* The rule of a return address where it is remembered; else NONE. */
+static inline __attribute__((always_inline)) rvp_rule remembered_rule(uint64_t pc, uint32_t generation)
+{
+	uint64_t key = rvp_rule_key(pc, false, generation);
+
+	return rvp_rule_at(&rvp_rule_entries[rvp_rule_place(key)], key);
+}
+
+/* One usual frame; false: another one. */
+static inline __attribute__((always_inline)) bool step_out(rvp_rule rule, uint64_t high, uint64_t *pc, uint64_t *sp,
+							   uint64_t *bp)
+{
+	uint64_t cfa = (rvp_rule_kind(rule) == RVP_RULE_SP ? *sp : *bp) + (uint64_t)rvp_rule_cfa_offset(rule);
+	uint64_t saved = cfa + (uint64_t)rvp_rule_bp_offset(rule), low = *sp;
+
+	if ((rule & 15) - RVP_RULE_SP > RVP_RULE_BP - RVP_RULE_SP || cfa - low - 8 > high - low - 8 || cfa & 7)
+		return false;
+	if (rvp_rule_bp(rule) == RVP_BP_AT_CFA) {
+		if (saved - low > high - low - 8)
+			return false;
+		*bp = *(const uint64_t *)saved;
+	} else if (rvp_rule_bp(rule) != RVP_BP_SAME) {
+		return false;
+	}
+	*pc = *(const uint64_t *)(cfa - 8);
+	*sp = cfa;
+	return true;
+}
+
+uint32_t rvp_memo_branch(const struct rvp_memo *memo, struct rvp_caller caller, uint64_t high, uint32_t generation,
+			 struct rvp_path_tree *tree, uint32_t *depth)
+{
+	uint64_t pc = caller.pc, sp = caller.sp, bp = caller.bp, path, frame[RVP_MEMO_BRANCH_MAX];
+	uint32_t known = verified_frames(memo, sp), count = 0;
+	const struct rvp_memo_frame *join;
+	rvp_rule rule;
+
+	for (; rvp_rule_entries; count++) {
+		while (known && memo->frames[known - 1].sp < sp)
+			known--;
+		if (!known)
+			return 0;
+		join = &memo->frames[known - 1];
+		if (join->sp == sp && (join->frame & (2 * RVP_FRAME_EXACT - 1)) == pc && (!join->is_bp_used || join->bp == bp))
+			break;
+		if (count == RVP_MEMO_BRANCH_MAX || pc >= RVP_ADDRESS_END)
+			return 0;
+		rule = remembered_rule(pc, generation);
+		frame[count] = rvp_frame(pc, false, rvp_rule_module(rule));
+		if (!step_out(rule, high, &pc, &sp, &bp))
+			return 0;
+	}
+	if (!rvp_rule_entries)
+		return 0;
+	path = join->path;
+	*depth = known + count;
+	while (count--)
+		path = rvp_path_below(path, frame[count]);
+	return rvp_path_tree_known(tree, path);
+}
+
 enum rvp_unwound rvp_memo_walk(struct rvp_memo *memo, struct rvp_thread *thread, struct rvp_caller caller,
 			       struct rvp_memory *memory, struct rvp_path_tree *tree, uint64_t era,
 			       uint32_t *number)
@@ -245,6 +306,7 @@ enum rvp_unwound rvp_memo_walk(struct rvp_memo *memo, struct rvp_thread *thread,
 	memo->depth = found.base + found.count;
 	if (found.how == RVP_UNWOUND_ODD || !memo->depth)
 		return RVP_UNWOUND_ODD;
+	memo->version += 2;
 	memo->frame_count = found.base;
 	memo->word_count = found.base ? memo->frames[found.base - 1].word_count : 0;
 	atomic_signal_fence(memory_order_seq_cst);

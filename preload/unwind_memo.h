@@ -24,7 +24,7 @@
 #include "preload/unwind.h"
 #include "preload/unwind_rule.h"
 
-enum { RVP_MEMO_FRAMES_FIRST = 28, RVP_MEMO_WORDS_A_FRAME = 3 }; /* 28: a page in all */
+enum { RVP_MEMO_FRAMES_FIRST = 28, RVP_MEMO_WORDS_A_FRAME = 3, RVP_MEMO_BRANCH_MAX = 8 }; /* 28: a page in all */
 
 struct rvp_memo_frame {
 	uint64_t sp, bp;     /* when the frame's own call returns */
@@ -48,6 +48,7 @@ struct rvp_memo_step {
 
 struct rvp_memo {
 	uint64_t key;
+	uint64_t version;             /* 2 more whenever the words change */
 	struct rvp_memo_frame *frames;
 	struct rvp_memo_word *words; /* from 1 on; word 0 lies above every stack and its content is 0 */
 	struct rvp_memo_step *steps;
@@ -65,10 +66,17 @@ enum rvp_unwound rvp_memo_walk(struct rvp_memo *memo, struct rvp_thread *thread,
 			       struct rvp_memory *memory, struct rvp_path_tree *tree, uint64_t era,
 			       uint32_t *number);
 
+/* The number of a path that leaves the remembered walk by RVP_MEMO_BRANCH_MAX usual frames at the most, and *depth its
+ * frames; 0: not such a one, or it has no number. Of it nothing is remembered. The caller is on the thread's own stack,
+ * which ends at `high`, and the key holds. */
+uint32_t rvp_memo_branch(const struct rvp_memo *memo, struct rvp_caller caller, uint64_t high, uint32_t generation,
+			 struct rvp_path_tree *tree, uint32_t *depth);
+
 /* Nothing is remembered any more. */
 static inline void rvp_memo_forget(struct rvp_memo *memo)
 {
 	memo->frame_count = memo->word_count = 0;
+	memo->version += 2;
 }
 
 #endif

@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { SETS_FIRST = 8, SETS_MOST = 128 }; /* a page at first, 48 KiB at most */
+#define BP_WEIGHT 0xe7037ed1a0b428db
+
+enum { SETS_FIRST = 8, SETS_MOST = 256 }; /* a page at first, 112 KiB at most */
 
 const uint64_t rvp_window_weights[RVP_WINDOW_MAX] = {
     0xd1a6e55e9b9b1325, 0x566bf9d7c55a45f9, 0xcf0c26ef4243ed53, 0x5d96cf7f265beda9, 0xc1d77cffb7decc0d,
@@ -35,25 +37,21 @@ bool rvp_shapes_start(struct rvp_shapes *shapes, uint64_t key)
 	return shapes->shapes && (shapes->paths.paths || rvp_path_cache_reset(&shapes->paths));
 }
 
-__attribute__((noinline)) const struct rvp_known_path *rvp_shapes_find_further(
-    const struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller, uint64_t high)
+__attribute__((noinline)) bool rvp_shape_fit(struct rvp_shape *shape, const struct rvp_memo *memo, uint64_t sp,
+					     uint64_t high)
 {
-	uint64_t tag = rvp_shape_tag(shapes, caller);
-	const struct rvp_shape *shape = rvp_shapes_set(shapes, tag);
+	const struct rvp_memo_word *outermost = &memo->words[shape->outer_words];
 
-	bool is_first = true;
-
-	for (int way = 0; way < RVP_SHAPE_WAYS; way++) {
-		const struct rvp_known_path *path;
-
-		if (shape[way].tag != tag)
-			continue;
-		path = is_first ? NULL : rvp_shape_path(shapes, &shape[way], memo, caller, high);
-		if (path)
-			return path;
-		is_first = false;
+	if (shape->version == memo->version + 1)
+		return false;
+	if (shape->outer_words > memo->word_count || outermost->at < sp || shape->reach_bytes > high - sp) {
+		shape->version = memo->version + 1;
+		return false;
 	}
-	return NULL;
+	shape->salt_now = shape->salt + outermost->content;
+	atomic_signal_fence(memory_order_seq_cst);
+	shape->version = memo->version;
+	return true;
 }
 
 /* How many inner words the window is to hold: what changed since the last walk, or what it held before. */
@@ -81,18 +79,20 @@ static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rv
 	shape->outer_words = (uint16_t)outer;
 	shape->window = (uint8_t)((count + RVP_WINDOW_BLOCK - 1) & ~(uint32_t)(RVP_WINDOW_BLOCK - 1));
 	shape->window_words = (uint8_t)count;
-	shape->bp_mask = inner->is_bp_used ? ~0ul : 0;
+	shape->bp_weight = inner->is_bp_used ? BP_WEIGHT : 0;
 	for (uint32_t i = 0; i < shape->window; i++) {
 		uint64_t at = memo->words[outer + 1 + (i < count ? i : 0)].at - caller.sp;
 
 		if (at > UINT16_MAX * 8ul)
 			return false;
 		shape->offset[i] = (uint16_t)(at / 8);
-		places += at * rvp_window_weights[i];
 		shape->reach_bytes = at + 8 > shape->reach_bytes ? (uint32_t)at + 8 : shape->reach_bytes;
+		places += at * rvp_window_weights[i];
 	}
 	shape->salt =
 	    rvp_path_below(rvp_path_below(shape->tag, places), outer << 16 | count << 1 | inner->is_bp_used);
+	shape->salt_now = shape->salt + memo->words[outer].content;
+	shape->version = memo->version;
 	return count > 0;
 }
 
@@ -104,6 +104,37 @@ static void put(struct rvp_shape *place, const struct rvp_shape *shape)
 	memcpy(&place->salt, &shape->salt, sizeof *place - offsetof(struct rvp_shape, salt));
 	atomic_signal_fence(memory_order_seq_cst);
 	place->tag = shape->tag;
+}
+
+/* What was right comes first: paths of one function often come in a row. */
+static __attribute__((noinline)) void swap(struct rvp_shape *first, struct rvp_shape *other)
+{
+	struct rvp_shape was = *first;
+
+	put(first, other);
+	put(other, &was);
+}
+
+__attribute__((noinline)) const struct rvp_known_path *rvp_shapes_find_further(struct rvp_shapes *shapes,
+										const struct rvp_memo *memo, uint64_t pc,
+										uint64_t sp, uint64_t bp,
+										uint64_t high)
+{
+	struct rvp_caller caller = {pc, sp, bp};
+	uint64_t tag = rvp_shape_tag(shapes, caller);
+	struct rvp_shape *shape = rvp_shapes_set(shapes, tag);
+
+	for (int way = 1; way < RVP_SHAPE_WAYS; way++) {
+		const struct rvp_known_path *path = NULL;
+
+		if (shape[way].tag == tag)
+			path = rvp_shape_path(shapes, &shape[way], memo, caller, high);
+		if (path) {
+			swap(shape, &shape[way]);
+			return path;
+		}
+	}
+	return NULL;
 }
 
 static uint32_t words_of(const struct rvp_shape *shape)
@@ -122,7 +153,7 @@ static bool stands_for(const struct rvp_shape *shape, const struct rvp_shape *ot
 /* Puts a shape first in its set; the others move on, and the last goes. */
 static void put_first(struct rvp_shapes *shapes, const struct rvp_shape *shape)
 {
-	struct rvp_shape *set = (struct rvp_shape *)rvp_shapes_set(shapes, shape->tag);
+	struct rvp_shape *set = rvp_shapes_set(shapes, shape->tag);
 	int way = 0;
 
 	while (way < RVP_SHAPE_WAYS - 1 && set[way].tag && !stands_for(shape, &set[way]))
@@ -156,13 +187,13 @@ void rvp_shapes_enter(struct rvp_shapes *shapes, const struct rvp_memo *memo, st
 		      uint32_t number)
 {
 	struct rvp_shape shape = {.tag = rvp_shape_tag(shapes, caller)};
-	const struct rvp_shape *set = rvp_shapes_set(shapes, shape.tag);
+	struct rvp_shape *set = rvp_shapes_set(shapes, shape.tag);
 
 	if (!make(&shape, memo, caller, wanted_window(set, shape.tag, memo->changed_words)))
 		return;
 	if (set->salt != shape.salt)
 		put_first(shapes, &shape);
-	rvp_path_cache_enter(&shapes->paths, rvp_shape_hash(&shape, memo, caller), number, memo->depth);
+	rvp_path_cache_enter(&shapes->paths, rvp_shape_hash(&shape, caller), number, memo->depth);
 	if (shapes->pushed_out > (shapes->set_mask + 1) * RVP_SHAPE_WAYS)
 		grow(shapes);
 }

@@ -11,8 +11,9 @@
  * what is found is what a walk would find, but for two lists of one 64-bit hash (of a million remembered,
  * below 1e-6). (S2) The outer words are compared with the memo's one by one, the window's are hashed: each is
  * read at each use. (S3) Every place lies on the thread's own stack between the present stack pointer and its
- * end. (S4) What is remembered holds for one key, as (N4): it is in every hash, so what is of another key is
- * never found.
+ * end: a shape is asked only for its own tag, and that is of one stack pointer and one stack, so this is found out
+ * once for each version of the memo. (S4) What is remembered holds for one key, as (N4): it is in every hash, so what
+ * is of another key is never found.
  */
 #ifndef RVP_UNWIND_SHAPE_H
 #define RVP_UNWIND_SHAPE_H
@@ -25,7 +26,9 @@ enum { RVP_SHAPE_WAYS = 4, RVP_WINDOW_MAX = 32, RVP_WINDOW_FIRST = 8, RVP_WINDOW
 struct rvp_shape {
 	uint64_t tag;                    /* of the caller's address and stack pointer; 0: free */
 	uint64_t salt;                   /* hash of the tag and of the list's places */
-	uint64_t bp_mask;                /* all ones where the caller's bp matters */
+	uint64_t version;                /* of the memo that it fits; 1 more: of one that it does not fit */
+	uint64_t salt_now;               /* with the content of that memo's outer words */
+	uint64_t bp_weight;              /* 0 where the caller's bp does not matter */
 	uint16_t outer_words;            /* of the memo's: a multiple of 4 */
 	uint8_t window;                  /* a multiple of RVP_WINDOW_BLOCK */
 	uint8_t window_words;            /* without what fills it up to that */
@@ -50,16 +53,17 @@ static inline uint64_t rvp_shape_tag(const struct rvp_shapes *shapes, struct rvp
 	return tag ^ tag >> 32;
 }
 
-/* The hash of the words that a shape says, as they are now. */
+/* Makes a shape fit the memo as it is now; false: it says more of the memo's words than there are above the stack pointer,
+ * or a place beyond the stack's end. */
+bool rvp_shape_fit(struct rvp_shape *shape, const struct rvp_memo *memo, uint64_t sp, uint64_t high);
+
+/* The hash of the words that a shape says, which fits, as they are now. */
 static inline __attribute__((always_inline)) uint64_t rvp_shape_hash(const struct rvp_shape *shape,
-								     const struct rvp_memo *memo,
 								     struct rvp_caller caller)
 {
 	const uint64_t *stack = (const uint64_t *)caller.sp, *weight = rvp_window_weights;
 	const uint16_t *offset = shape->offset, *end = offset + shape->window;
-	uint64_t hash = shape->salt + (caller.bp & shape->bp_mask) * 0xe7037ed1a0b428db +
-			memo->words[shape->outer_words].content,
-		 other = 0;
+	uint64_t hash = shape->salt_now + caller.bp * shape->bp_weight, other = 0;
 
 	do {
 		hash += stack[offset[0]] * weight[0] + stack[offset[1]] * weight[1];
@@ -87,49 +91,43 @@ static inline __attribute__((always_inline)) uint64_t rvp_memo_difference(const 
 
 /* The path that the words of a shape stand for now; NULL: not known. */
 static inline __attribute__((always_inline)) const struct rvp_known_path *rvp_shape_path(
-    const struct rvp_shapes *shapes, const struct rvp_shape *shape, const struct rvp_memo *memo,
-    struct rvp_caller caller, uint64_t high)
+    const struct rvp_shapes *shapes, struct rvp_shape *shape, const struct rvp_memo *memo, struct rvp_caller caller,
+    uint64_t high)
 {
 	const struct rvp_known_path *path;
 	uint64_t hash;
 
-	if (__builtin_expect(shape->outer_words > memo->word_count || memo->words[shape->outer_words].at < caller.sp ||
-				 caller.sp + shape->reach_bytes > high,
-			     0))
+	if (__builtin_expect(shape->version != memo->version, 0) && !rvp_shape_fit(shape, memo, caller.sp, high))
 		return NULL;
-	hash = rvp_shape_hash(shape, memo, caller);
+	hash = rvp_shape_hash(shape, caller);
 	path = rvp_path_cache_place(&shapes->paths, hash);
 	return __builtin_expect((path->hash ^ hash) | rvp_memo_difference(memo, shape->outer_words), 0) ? NULL : path;
 }
 
-static inline const struct rvp_shape *rvp_shapes_set(const struct rvp_shapes *shapes, uint64_t tag)
+static inline struct rvp_shape *rvp_shapes_set(const struct rvp_shapes *shapes, uint64_t tag)
 {
 	return &shapes->shapes[(tag & shapes->set_mask) * RVP_SHAPE_WAYS];
 }
 
-/* The path of a caller on the thread's own stack, which ends at `high`, by the further shapes of its tag;
- * NULL: not known. */
-const struct rvp_known_path *rvp_shapes_find_further(const struct rvp_shapes *shapes,
-						     const struct rvp_memo *memo, struct rvp_caller caller,
-						     uint64_t high);
+/* The path of a caller on the thread's own stack, which ends at `high`, by the shapes of its tag behind the first of the
+ * set; NULL: not known. The caller in three words: as a struct in memory it would be there from the begin. */
+const struct rvp_known_path *rvp_shapes_find_further(struct rvp_shapes *shapes, const struct rvp_memo *memo, uint64_t pc,
+						     uint64_t sp, uint64_t bp, uint64_t high);
 
 /* The same by all. */
 static inline __attribute__((always_inline)) const struct rvp_known_path *rvp_shapes_find(
-    const struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller, uint64_t high)
+    struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller, uint64_t high)
 {
 	uint64_t tag = rvp_shape_tag(shapes, caller);
-	const struct rvp_shape *shape = rvp_shapes_set(shapes, tag);
+	struct rvp_shape *shape = rvp_shapes_set(shapes, tag);
 	const struct rvp_known_path *path;
 
-	if (__builtin_expect(shape->tag != tag, 0))
-		shape += shape[1].tag == tag ? 1 : shape[2].tag == tag ? 2 : 3;
 	if (__builtin_expect(shape->tag == tag, 1)) {
 		path = rvp_shape_path(shapes, shape, memo, caller, high);
 		if (__builtin_expect(path != NULL, 1))
 			return path;
-		return rvp_shapes_find_further(shapes, memo, caller, high);
 	}
-	return NULL;
+	return rvp_shapes_find_further(shapes, memo, caller.pc, caller.sp, caller.bp, high);
 }
 
 /* Enters the memo's walk, which was from this caller and found the whole path `number`. */

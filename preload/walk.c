@@ -20,7 +20,7 @@
 #include <string.h>
 
 /* After so many walks in a row whose path was not known, only every COLD_EVERY-th is looked up and entered. */
-enum { REACH_PAGES_MAX = 1024, MISSES_COLD = 64, COLD_EVERY = 8 };
+enum { REACH_PAGES_MAX = 1024, MISSES_COLD = 64, COLD_EVERY = 8, REMEMBER_EVERY = 3 };
 
 /* From a hook's caller to where it is asked whether there is room on the stack. */
 enum { ASKED_BELOW_BYTES = 1024 };
@@ -145,7 +145,7 @@ static void ease(struct rvp_walker *walker, const struct rvp_thread *thread)
 }
 
 /* The path of a walk that comes after many whose path was not known; NULL: not known, or not looked up. */
-static const struct rvp_known_path *known_after_all(const struct rvp_walker *walker, const struct rvp_thread *thread,
+static const struct rvp_known_path *known_after_all(struct rvp_walker *walker, const struct rvp_thread *thread,
 						    struct rvp_caller caller, uint32_t generation)
 {
 	if (walker->misses < MISSES_COLD || walker->misses % COLD_EVERY != COLD_EVERY - 1 ||
@@ -182,13 +182,36 @@ static uint32_t walk_by_memo(struct rvp_thread *thread, struct rvp_walker *walke
 	return number;
 }
 
+static __attribute__((noinline)) uint32_t walk_anew(struct rvp_thread *thread, struct rvp_walker *walker,
+						    struct rvp_caller caller, uint32_t generation, uint32_t *count)
+{
+	uint64_t pages[RVP_MEMORY_PAGES] = {0};
+	struct rvp_memory memory = {.pages = pages, .page_count = RVP_MEMORY_PAGES};
+
+	look_at_stack(walker, thread, caller.sp, &memory);
+	if (!memory.high || !is_current(walker, generation))
+		return walk_whole(thread, caller, &memory, count);
+	ease(walker, thread);
+	return walk_by_memo(thread, walker, caller, &memory, count);
+}
+
+/* The number of a path near the last one that was remembered, for most of those that are not known: remembering each
+ * costs more than it brings where they are too many. 0: none, or it is this one's turn to be remembered. */
+static uint32_t branch(struct rvp_walker *walker, const struct rvp_thread *thread, struct rvp_caller caller,
+		       uint32_t generation, uint32_t *count)
+{
+	if (++walker->branches % REMEMBER_EVERY == 0 || !can_be_known(walker, thread, caller.sp, generation) ||
+	    walker->era != rvp_modules_era())
+		return 0;
+	return rvp_memo_branch(&walker->memo, caller, walker->stack_high, generation, &tree, count);
+}
+
 static __attribute__((noinline)) uint32_t walk_slowly(struct rvp_thread *thread, struct rvp_walker *walker,
 						      struct rvp_caller caller, uint32_t generation,
 						      uint32_t *count)
 {
-	uint64_t pages[RVP_MEMORY_PAGES] = {0};
-	struct rvp_memory memory = {.pages = pages, .page_count = RVP_MEMORY_PAGES};
 	const struct rvp_known_path *path = known_after_all(walker, thread, caller, generation);
+	uint32_t number;
 
 	if (path) {
 		walker->misses = 0;
@@ -196,11 +219,11 @@ static __attribute__((noinline)) uint32_t walk_slowly(struct rvp_thread *thread,
 		*count = path->depth;
 		return path->number;
 	}
-	look_at_stack(walker, thread, caller.sp, &memory);
-	if (!memory.high || !is_current(walker, generation))
-		return walk_whole(thread, caller, &memory, count);
-	ease(walker, thread);
-	return walk_by_memo(thread, walker, caller, &memory, count);
+	number = branch(walker, thread, caller, generation, count);
+	if (!number)
+		return walk_anew(thread, walker, caller, generation, count);
+	is_worth_it(walker);
+	return number;
 }
 
 static inline __attribute__((always_inline)) uint32_t native_path(struct rvp_thread *thread, struct rvp_walker *walker,

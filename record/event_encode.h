@@ -173,12 +173,12 @@ static inline __attribute__((always_inline)) uint64_t rvp_put_plain_alloc(uint8_
 	unsigned zero_bytes = rvp_event_zeros(place | 1) >> 3, step_zero_bytes = rvp_event_zeros(step) >> 3;
 	unsigned is_long = bytes > UINT8_MAX;
 	uint64_t size_at = 10 - zero_bytes;
-	uint16_t head = (uint16_t)(((RVP_COMPACT_MARK | RVP_COMPACT_ALLOC | 7 | 8u << 10 |
-				     rvp_event_family_code(rvp_alloc_family_codes, family)) ^
-				    zero_bytes) -
-				   (step_zero_bytes << 10) + (is_long << 8));
+	uint32_t head = ((RVP_COMPACT_MARK | RVP_COMPACT_ALLOC | 7 | 8u << 10 |
+			  rvp_event_family_code(rvp_alloc_family_codes, family)) ^
+			 zero_bytes) -
+			(step_zero_bytes << 10) + (is_long << 8);
 
-	memcpy(at, &head, sizeof head);
+	memcpy(at, &head, sizeof head); /* two bytes of it stay; a word of two is slow to work with */
 	memcpy(at + 2, &place, sizeof place);
 	memcpy(at + size_at, &bytes, sizeof bytes);
 	size_at += is_long;

@@ -122,6 +122,35 @@ START_TEST(recursion)
 }
 END_TEST
 
+/* One of two calls at each level: frames of one size, so that paths differ in return addresses alone. */
+NOINLINE static void by_turns(int left, unsigned turns)
+{
+	if (!left) {
+		compare();
+	} else if (turns >> left & 1) {
+		by_turns(left - 1, turns);
+		__asm__ volatile("nop");
+	} else {
+		by_turns(left - 1, turns);
+	}
+	sink++;
+}
+
+/* More paths than a thread remembers, each of which comes again. */
+START_TEST(many_paths_that_differ_anywhere)
+{
+	uint64_t random = 88172645463325252u;
+
+	for (int i = 0; i < 30000; i++) {
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		by_turns(13, (unsigned)(random >> 20));
+	}
+	is_whole(30000);
+}
+END_TEST
+
 START_TEST(very_deep_is_cut_and_counted)
 {
 	struct rvp_path path;
@@ -461,6 +490,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, start, NULL);
 	tcase_add_test(cases, recursion);
+	tcase_add_test(cases, many_paths_that_differ_anywhere);
 	tcase_add_test(cases, very_deep_is_cut_and_counted);
 	tcase_add_test(cases, alloca_and_vla);
 	tcase_add_test(cases, realigned_frames);
