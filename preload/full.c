@@ -184,7 +184,10 @@ void rvp_full_free(void *block)
 	struct rvp_counters *counters;
 	uint64_t usable, word;
 
-	if (__builtin_expect(!block || !(thread = enter()) || (word = rvp_word_of(block)) & long_way_bits, 0)) {
+	/* (W3) What enters is counted, so it is asked last. */
+	if (__builtin_expect(!block || rvp_local.full_left <= 0 || (word = rvp_word_of(block)) & long_way_bits ||
+				 !(thread = enter()),
+			     0)) {
 		rvp_free_long_way(block);
 		return;
 	}
