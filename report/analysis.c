@@ -104,8 +104,8 @@ static void born(struct rvp_pass *pass, const struct rvp_event *event)
 	if (!site->first_ns)
 		site->first_ns = event->moment->ns;
 	site->last_ns = event->moment->ns;
-	/* Mappings have totals of their own. */
-	if (!(event->block.flags & (RVP_BLOCK_MAPPED | RVP_BLOCK_AGAIN))) {
+	/* Mappings have totals of their own; the others are no allocs. */
+	if (!(event->block.flags & (RVP_BLOCK_MAPPED | RVP_BLOCK_AGAIN | RVP_BLOCK_POOL))) {
 		site->allocated.bytes += event->weight.amount.bytes;
 		site->allocated.count += event->weight.amount.count;
 	}
@@ -402,23 +402,38 @@ static void finish_observers(struct rvp_pass *pass)
 			(*observers)->finish(*observers, &pass->state);
 }
 
+/* What was given out to the program: what an allocator holds is not, until it gives it out again. */
+static void sum_device(struct rvp_pass *pass, struct rvp_counters *counters, uint64_t *end_bytes)
+{
+	const struct rvp_analysis *answer = pass->answer;
+
+	for (size_t i = 0; i < answer->site_count; i++) {
+		const struct rvp_site *site = &answer->sites[i];
+
+		if (rvp_pass_category(pass, site->purpose) == RVP_CATEGORY_ALLOCATOR)
+			continue;
+		counters->alloc_count += site->allocated.count;
+		counters->alloc_bytes += site->allocated.bytes;
+		*end_bytes += site->at_end.bytes;
+	}
+}
+
 /* What the counters say is the host's; of a device nothing is sampled. */
 static void give_device(struct rvp_pass *pass)
 {
 	struct rvp_analysis *answer = pass->answer;
 	struct rvp_totals *totals = &answer->totals;
+	uint64_t end_bytes = 0;
 
 	answer->device = pass->question->device;
 	answer->tracked_peak_bytes = pass->device_peak_bytes;
 	answer->device_peak_managed_bytes = pass->device_peak_managed_bytes;
 	answer->device_unknown_frees = pass->devices.sums[pass->question->device].unknown_frees;
 	totals->counters = (struct rvp_counters){0};
-	for (size_t i = 0; i < answer->site_count; i++) {
-		totals->counters.alloc_count += answer->sites[i].allocated.count;
-		totals->counters.alloc_bytes += answer->sites[i].allocated.bytes;
-	}
+	sum_device(pass, &totals->counters, &end_bytes);
 	totals->counters_are_exact = totals->timeline_is_exact = totals->error_is_known = !totals->lost_records;
-	totals->free_bytes = totals->counters.alloc_bytes - totals->end_live_bytes;
+	totals->free_bytes = totals->counters.alloc_bytes - end_bytes;
+	totals->loss[RVP_LOSS_UNKNOWN_FREE] = totals->loss[RVP_LOSS_INVERSION] = 0; /* runs were passed over */
 }
 
 static void finish(struct rvp_pass *pass)

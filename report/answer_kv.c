@@ -195,10 +195,13 @@ static struct rvp_status look_again(struct kv *this)
 	rvp_counterfactual_open(&without, &this->rest, 1, NULL, 0);
 	if (!rvp_ledger_open(&ledger, this->inquiry->run))
 		return rvp_fail("answer", NULL, ENOMEM);
-	status = rvp_analyse(
-	    this->inquiry->run,
-	    &(struct rvp_question){.observers = observers, .attribution = this->inquiry->attribution},
-	    &again);
+	if (this->inquiry->asked.device)
+		observers[1] = NULL; /* a device's pages are not looked at */
+	status = rvp_analyse(this->inquiry->run,
+			     &(struct rvp_question){.observers = observers,
+						    .attribution = this->inquiry->attribution,
+						    .device = this->inquiry->asked.device},
+			     &again);
 	if (!rvp_failed(status)) {
 		take_ledger(this, &ledger);
 		rvp_analysis_free(&again);
@@ -275,6 +278,8 @@ static void print_used(const struct kv *this)
 		fprintf(out, "%s of %s had been touched (%s) when the map was looked at last\n",
 			rvp_text_bytes(this->resident_bytes, a), rvp_text_bytes(this->held_bytes, b),
 			rvp_text_share(this->resident_bytes, this->held_bytes, share));
+	else if (this->inquiry->asked.device)
+		fputs("not visible: what of a device's memory is in use only the program can say\n", out);
 	else
 		fputs("not visible: the map was not looked at while the cache was there\n", out);
 }

@@ -352,7 +352,7 @@ struct rvp_device_segments rvp_device_segments(const struct rvp_device_blocks *b
 		for (; at; at = rvp_live_index_next(&blocks->drivers, process, at->address + 1)) {
 			const struct rvp_holding *holding = &blocks->holdings[at->stream];
 
-			if (holding->is_segment && rvp_block_device(&holding->block) == device)
+			if (holding->block.flags & RVP_BLOCK_SEGMENT && rvp_block_device(&holding->block) == device)
 				walk_holding(&walk, holding);
 		}
 	}

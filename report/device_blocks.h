@@ -33,7 +33,7 @@ struct rvp_holding {
 	uint32_t physical;  /* its number + 1; 0: none is behind it */
 	uint32_t next_free; /* while it is not used: the next such, number + 1 */
 	uint8_t kind;      /* enum rvp_device_memory */
-	bool is_used, has_address, is_segment;
+	bool is_used, has_address;
 };
 
 struct rvp_physical {

@@ -254,7 +254,7 @@ static void change_inside(struct rvp_device_blocks *blocks, const struct rvp_mom
 		uint64_t before = rvp_holding_counts(holding);
 		struct rvp_event *event;
 
-		holding->is_segment = true;
+		holding->block.flags |= RVP_BLOCK_SEGMENT;
 		holding->inside_bytes += by < 0 ? from - to : to - from;
 		event = add_event(blocks, RVP_EVENT_RESIZED, moment, &holding->block, rvp_holding_counts(holding));
 		if (event)

@@ -30,7 +30,7 @@ static void survey(struct rvp_evidence_source *source, const struct rvp_event *e
 	struct device *device = (struct device *)source;
 
 	(void)state;
-	if (event->kind != RVP_EVENT_RESIZED || event->block.flags & RVP_BLOCK_POOL ||
+	if (event->kind != RVP_EVENT_RESIZED || !(event->block.flags & RVP_BLOCK_SEGMENT) ||
 	    event->weight.amount.bytes >= event->before_bytes)
 		return;
 	if (!device->segment.reason)

@@ -115,12 +115,13 @@ static struct rvp_status rename_outputs(struct outputs *outputs)
 /* The sentences, and summary.json that has them. */
 static void sum_up(struct outputs *outputs, struct rvp_run *run, struct rvp_attribution *attribution,
 		   const struct rvp_analysis *answer, const struct rvp_step_ends *ends,
-		   const struct rvp_ledger *ledger)
+		   const struct rvp_ledger *ledger, const struct rvp_device_answers *devices)
 {
 	struct rvp_verdicts verdicts;
 
 	rvp_verdicts_make(&verdicts, run, answer, attribution, ends, ledger);
-	rvp_summary_write(outputs->files[SUMMARY], run, answer, ledger, attribution, &verdicts);
+	rvp_verdicts_add_devices(&verdicts, run, devices, attribution, ends);
+	rvp_summary_write(outputs->files[SUMMARY], run, answer, ledger, attribution, &verdicts, devices);
 }
 
 static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *run,
@@ -133,6 +134,7 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 	struct rvp_attribution *attribution;
 	struct rvp_analysis answer;
 	struct rvp_step_ends ends = {0};
+	struct rvp_device_answers devices = {0};
 	struct rvp_status status = rvp_attribute(run, settings, &attribution);
 
 	if (rvp_failed(status))
@@ -148,7 +150,9 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 		return rvp_fail("write", names[TRACE], ENOMEM);
 	}
 	rvp_trace_put_steps(&trace, rvp_attribution_steps(attribution));
-	status = rvp_analyse(run,
+	status = rvp_device_answers_make(&devices, run, attribution, 0, ends.moments_ns, ends.count, true);
+	csv.devices = &devices;
+	status = rvp_failed(status) ? status : rvp_analyse(run,
 			     &(struct rvp_question){.observers = observers,
 						    .attribution = attribution,
 						    .moments_ns = ends.moments_ns,
@@ -156,10 +160,11 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 			     &answer);
 	rvp_trace_close(&trace);
 	if (!rvp_failed(status)) {
-		sum_up(outputs, run, attribution, &answer, &ends, &ledger);
+		sum_up(outputs, run, attribution, &answer, &ends, &ledger, &devices);
 		rvp_analysis_free(&answer);
 		status = close_outputs(outputs);
 	}
+	rvp_device_answers_free(&devices);
 	rvp_ledger_close(&ledger);
 	rvp_step_ends_free(&ends);
 	rvp_attribution_close(attribution);

@@ -51,7 +51,7 @@ static bool choose_moments(struct rvp_inquiry *inquiry)
 
 static struct rvp_status analyse(struct rvp_inquiry *inquiry)
 {
-	struct rvp_question question = {.attribution = inquiry->attribution};
+	struct rvp_question question = {.attribution = inquiry->attribution, .device = inquiry->asked.device};
 	struct rvp_status status;
 
 	if (!choose_moments(inquiry))
@@ -113,6 +113,7 @@ struct rvp_status rvp_inquire(struct rvp_run *run, const struct rvp_view *view,
 	struct rvp_status status;
 
 	inquiry.view.run = run;
+	inquiry.view.device = asked->device ? &run->devices[asked->device - 1] : NULL;
 	inquiry.json.out = view->out;
 	status = attribute(&inquiry);
 	if (!rvp_failed(status))
@@ -142,9 +143,11 @@ struct rvp_status rvp_inquiry_ask_again(struct rvp_inquiry *inquiry, struct rvp_
 {
 	struct rvp_observer *observers[] = {observer, NULL};
 
-	return rvp_analyse(
-	    inquiry->run, &(struct rvp_question){.observers = observers, .attribution = inquiry->attribution},
-	    analysis);
+	return rvp_analyse(inquiry->run,
+			   &(struct rvp_question){.observers = observers,
+						  .attribution = inquiry->attribution,
+						  .device = inquiry->asked.device},
+			   analysis);
 }
 
 void rvp_inquiry_begin(struct rvp_inquiry *inquiry, const char *schema)
@@ -153,6 +156,8 @@ void rvp_inquiry_begin(struct rvp_inquiry *inquiry, const char *schema)
 		return;
 	rvp_json_open(&inquiry->json, NULL, '{');
 	rvp_json_string(&inquiry->json, "schema", schema);
+	if (inquiry->view.device)
+		rvp_json_string(&inquiry->json, "device", inquiry->view.device->name);
 	rvp_json_open(&inquiry->json, "rows", '[');
 }
 

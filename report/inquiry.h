@@ -30,6 +30,7 @@ struct rvp_question_asked {
 	const char *text;           /* of --why: b<number> or a part of a frame */
 	uint64_t step, versus_step; /* of RVP_ASKED_STEPS */
 	uint64_t fit_bytes;         /* of RVP_ASKED_KV; 0: not asked */
+	uint32_t device;            /* whose memory: 0 the host's, else that device's (device_list.h) */
 	bool json;
 	size_t row_count;              /* call stacks at most */
 	const char *const *rule_files; /* NULL ends them */

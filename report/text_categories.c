@@ -102,14 +102,13 @@ static void print_notes(const struct rvp_view *view)
 	}
 }
 
-void rvp_text_categories(const struct rvp_view *view)
+void rvp_text_category_table(const struct rvp_view *view)
 {
 	struct rvp_category_totals *totals = view->attribution ? malloc(sizeof *totals) : NULL;
 
 	if (!totals)
 		return;
 	rvp_category_totals(totals, view->answer, rvp_attribution_purposes(view->attribution));
-	rvp_text_title(view, "What the bytes are for");
 	fprintf(view->out, "  %-*s%12s  %8s%12s%12s  %s\n", NAME_COLUMNS, "category", "at the peak", "share",
 		"at most", "at the end", "by");
 	for (int i = 0; i < RVP_CATEGORY_COUNT; i++) {
@@ -118,7 +117,15 @@ void rvp_text_categories(const struct rvp_view *view)
 		print_row(view, "", rvp_category_names[i], &totals->by_category[i], totals->peak_bytes);
 		print_sub_kinds(view, totals, i);
 	}
+	free(totals);
+}
+
+void rvp_text_categories(const struct rvp_view *view)
+{
+	if (!view->attribution)
+		return;
+	rvp_text_title(view, "What the bytes are for");
+	rvp_text_category_table(view);
 	print_disagreements(view);
 	print_notes(view);
-	free(totals);
 }

@@ -7,6 +7,8 @@
 
 /* The section: category, at the peak, share, most, at the end, on whose word. Nothing without attribution. */
 void rvp_text_categories(const struct rvp_view *view);
+/* Its table alone, of the view's answer. */
+void rvp_text_category_table(const struct rvp_view *view);
 
 /* ", weights by rule ggml.rules:12 ..." in the line of a call stack; nothing without attribution. */
 void rvp_text_purpose(const struct rvp_view *view, const struct rvp_site *site);

@@ -105,7 +105,10 @@ static void write_row(const struct rvp_view *view, const struct rvp_group *group
 static void write_rows(const struct rvp_view *view, enum rvp_measure measure, const uint32_t *order,
 		       size_t count, char *text)
 {
-	fputs("{\"schema\": \"rvprof.report/1\", \"rows\": [", view->out);
+	fputs("{\"schema\": \"rvprof.report/1\", ", view->out);
+	if (view->device)
+		fprintf(view->out, "\"device\": \"%s\", ", view->device->name);
+	fputs("\"rows\": [", view->out);
 	for (size_t i = 0; i < count; i++) {
 		fputs(i ? ",\n  " : "\n  ", view->out);
 		write_row(view, &view->groups->groups[order[i]], measure, text);

@@ -123,6 +123,10 @@ void rvp_text_run(const struct rvp_view *view)
 		label(view, "times");
 		fputs("guessed: no clock anchor was recorded; their order is right\n", view->out);
 	}
+	if (view->device) {
+		label(view, "device");
+		fprintf(view->out, "%s: what follows is its memory, not the host's\n", view->device->name);
+	}
 	label(view, "folder");
 	rvp_print_safely(view->out, run->folder, 0);
 	fputc('\n', view->out);
@@ -411,14 +415,10 @@ void rvp_text_names(const struct rvp_view *view)
 	print_paths(view, RVP_SYMBOLS_MISSING, "not there");
 }
 
-void rvp_text_report(const struct rvp_view *view)
+void rvp_text_lists(const struct rvp_view *view)
 {
 	bool is_growth = view->moment_count == 2;
 
-	rvp_text_run(view);
-	rvp_text_totals(view);
-	rvp_text_steps(view);
-	rvp_text_categories(view);
 	if (is_growth)
 		rvp_text_sites(view, RVP_GROWTH, view->top_count);
 	rvp_text_sites(view, view->moment_count == 1 ? RVP_AT_MOMENT : RVP_AT_PEAK,
@@ -426,6 +426,19 @@ void rvp_text_report(const struct rvp_view *view)
 	rvp_text_sites(view, RVP_ALLOCATED, view->more_count);
 	rvp_text_sites(view, RVP_TEMPORARY, view->more_count);
 	rvp_text_sites(view, RVP_AT_END, view->more_count);
+}
+
+void rvp_text_host(const struct rvp_view *view)
+{
+	rvp_text_run(view);
+	rvp_text_totals(view);
+	rvp_text_steps(view);
+	rvp_text_categories(view);
+	rvp_text_lists(view);
+}
+
+void rvp_text_rest(const struct rvp_view *view)
+{
 	rvp_text_processes(view);
 	rvp_text_cost(view);
 	rvp_text_lost(view);

@@ -36,18 +36,21 @@ struct rvp_view {
 	unsigned frame_count; /* lines a call stack */
 	struct rvp_asked_moment moments[2];
 	size_t moment_count; /* 1: live then; 2: growth between them, groups->grows_to_end told */
+	const struct rvp_device *device; /* whose memory the answer is about; NULL: the host's */
 };
 
 /* Of the tree, between the two moments. */
 int64_t rvp_view_growth_bytes(const struct rvp_view *view);
 
-/* All sections. */
-void rvp_text_report(const struct rvp_view *view);
+/* All sections: what ran and the host's memory, then what is told of any run. */
+void rvp_text_host(const struct rvp_view *view);
+void rvp_text_rest(const struct rvp_view *view);
 
 /* Single sections. */
 void rvp_text_run(const struct rvp_view *view);    /* what ran and how it ended */
 void rvp_text_totals(const struct rvp_view *view); /* peak, totals, end */
 void rvp_text_steps(const struct rvp_view *view);  /* nothing without steps */
+void rvp_text_lists(const struct rvp_view *view); /* all lists of call stacks */
 void rvp_text_sites(const struct rvp_view *view, enum rvp_measure measure, unsigned count);
 void rvp_text_processes(const struct rvp_view *view); /* nothing for a single one */
 void rvp_text_cost(const struct rvp_view *view);

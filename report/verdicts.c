@@ -36,6 +36,8 @@ struct maker {
 	const struct rvp_analysis *answer;
 	struct rvp_attribution *attribution;
 	const struct rvp_step_ends *ends;
+	const char *where; /* "live memory", "memory of cuda:0" */
+	const char *peak_id;
 };
 
 static void say(struct rvp_verdicts *verdicts, const char *id, uint64_t bytes, const char *format, ...)
@@ -43,9 +45,12 @@ static void say(struct rvp_verdicts *verdicts, const char *id, uint64_t bytes, c
 
 static void say(struct rvp_verdicts *verdicts, const char *id, uint64_t bytes, const char *format, ...)
 {
-	struct rvp_sentence *sentence = &verdicts->sentences[verdicts->count++];
+	struct rvp_sentence *sentence;
 	va_list arguments;
 
+	if (verdicts->count == RVP_SENTENCES_MAX)
+		return;
+	sentence = &verdicts->sentences[verdicts->count++];
 	sentence->id = id;
 	sentence->bytes = bytes;
 	va_start(arguments, format);
@@ -97,7 +102,7 @@ static void say_peak(const struct maker *maker)
 		list_categories(totals, list, sizeof list);
 		/* Of an ordinary program nothing is known, and it need not be said. */
 		if (totals->by_category[RVP_CATEGORY_UNKNOWN].at_peak_bytes < peak)
-			say(maker->verdicts, "peak", peak, "live memory was highest at %s: %s",
+			say(maker->verdicts, maker->peak_id, peak, "%s was highest at %s: %s", maker->where,
 			    rvp_text_bytes(peak, bytes), list);
 	}
 	free(totals);
@@ -147,15 +152,15 @@ static void say_growth(const struct maker *maker, const struct growth *growth, b
 	if (of_cache) {
 		say(maker->verdicts, "kv_growth", growth->bytes,
 		    growth->site->evidence == RVP_EVIDENCE_LIFETIME
-			? "what grows like a KV cache does so by %s%s a step, %s in %u steps: a leak if it "
+			? "what grows like a KV cache%s%s does so by %s%s a step, %s in %u steps: a leak if it "
 			  "is none"
-			: "the KV cache grows by %s%s a step, as it is made to: %s in %u steps",
-		    a, mark, b, steps);
+			: "the KV cache%s%s grows by %s%s a step, as it is made to: %s in %u steps",
+		    maker->answer->device ? " in " : "", maker->answer->device ? maker->where : "", a, mark, b, steps);
 		return;
 	}
 	rvp_site_name(maker->run, growth->site, place, sizeof place);
 	say(maker->verdicts, "growth", growth->bytes,
-	    "live memory grows by %s%s a step, %s in %u steps, at %s (%s)", a, mark, b, steps, place,
+	    "%s grows by %s%s a step, %s in %u steps, at %s (%s)", maker->where, a, mark, b, steps, place,
 	    purpose);
 }
 
@@ -264,11 +269,71 @@ void rvp_verdicts_make(struct rvp_verdicts *verdicts, const struct rvp_run *run,
 		       const struct rvp_analysis *answer, struct rvp_attribution *attribution,
 		       const struct rvp_step_ends *ends, const struct rvp_ledger *ledger)
 {
-	struct maker maker = {verdicts, run, answer, attribution, ends};
+	struct maker maker = {verdicts, run, answer, attribution, ends, "live memory", "peak"};
 
 	*verdicts = (struct rvp_verdicts){0};
 	say_peak(&maker);
 	judge_growth(&maker);
 	judge_allocator(&maker, ledger);
 	judge_loss(&maker);
+}
+
+/* ---- devices ---- */
+
+static void list_refused(const struct rvp_refusal *refusal, char *text, size_t text_bytes)
+{
+	bool named[RVP_CATEGORY_COUNT] = {false};
+	char share[RVP_NUMBER_TEXT_BYTES];
+	size_t length = 0;
+
+	for (int i = 0; i < NAMED_CATEGORIES; i++) {
+		int best = 0;
+
+		for (int k = 1; k < RVP_CATEGORY_COUNT; k++)
+			if (!named[k] && (named[best] || refusal->category_bytes[k] > refusal->category_bytes[best]))
+				best = k;
+		if (named[best] || !refusal->category_bytes[best])
+			return;
+		named[best] = true;
+		length += (size_t)snprintf(text + length, text_bytes - length, "%s%s %s", i ? ", " : "",
+					   rvp_category_names[best],
+					   rvp_text_share(refusal->category_bytes[best], refusal->live_bytes, share));
+	}
+}
+
+static void judge_refusals(const struct maker *maker, const struct rvp_device_answer *item)
+{
+	const struct rvp_device_refusals *refusals = &item->refusals;
+	const struct rvp_refusal *worst = rvp_worst_refusal(refusals);
+	uint64_t count = refusals->survived_count + refusals->fatal_count;
+	char a[RVP_NUMBER_TEXT_BYTES], b[RVP_NUMBER_TEXT_BYTES], times[80] = "", largest[96] = "", list[192] = "";
+
+	if (!worst)
+		return;
+	if (count > 1)
+		snprintf(times, sizeof times, " (the worst of %s)", rvp_text_count(count, a));
+	if (worst->segments.count)
+		snprintf(largest, sizeof largest, ", the caching allocator's largest free block %s",
+			 rvp_text_bytes(worst->segments.largest_free_bytes, a));
+	list_refused(worst, list, sizeof list);
+	say(maker->verdicts, "device_oom", worst->bytes, "%s had no %s%s, %s: %s were free%s; live: %s", item->device->name,
+	    rvp_text_bytes(worst->bytes, a), times,
+	    worst->fate == RVP_REFUSAL_FATAL ? "and the program ended of it" : "and the program went on",
+	    worst->total_bytes ? rvp_text_bytes(worst->free_bytes, b) : "bytes not told", largest, list);
+}
+
+void rvp_verdicts_add_devices(struct rvp_verdicts *verdicts, const struct rvp_run *run,
+			      const struct rvp_device_answers *devices, struct rvp_attribution *attribution,
+			      const struct rvp_step_ends *ends)
+{
+	for (size_t i = 0; devices && i < devices->count; i++) {
+		const struct rvp_device_answer *item = &devices->items[i];
+		char where[64];
+		struct maker maker = {verdicts, run, &item->analysis, attribution, ends, where, "device_peak"};
+
+		snprintf(where, sizeof where, "memory of %s", item->device->name);
+		say_peak(&maker);
+		judge_refusals(&maker, item);
+		judge_growth(&maker);
+	}
 }

@@ -10,16 +10,21 @@
  *   growth      live memory grows with the steps, and where
  *   allocator   the allocator kept much that had been given back to it, when RSS was highest
  *   lost        records are missing: the figures are lower bounds
+ * and of devices, each named:
+ *   device_peak what its memory consisted of when it was highest
+ *   device_oom  it had no memory for a request, and what came of that (device_refusals.h); routine refusals are no alarm
+ *   kv_growth, growth   likewise, of its memory
  */
 #ifndef RVP_REPORT_VERDICTS_H
 #define RVP_REPORT_VERDICTS_H
 
 #include "report/attribution.h"
 #include "report/analysis.h"
+#include "report/device_answer.h"
 #include "report/ledger.h"
 #include "report/step_ends.h"
 
-enum { RVP_SENTENCES_MAX = 5, RVP_SENTENCE_BYTES = 320 };
+enum { RVP_SENTENCES_MAX = 24, RVP_SENTENCE_BYTES = 320 };
 
 struct rvp_sentence {
 	const char *id;
@@ -36,5 +41,10 @@ struct rvp_verdicts {
 void rvp_verdicts_make(struct rvp_verdicts *verdicts, const struct rvp_run *run,
 		       const struct rvp_analysis *answer, struct rvp_attribution *attribution,
 		       const struct rvp_step_ends *ends, const struct rvp_ledger *ledger);
+
+/* Behind the host's. `devices` were asked with the moments of `ends`. */
+void rvp_verdicts_add_devices(struct rvp_verdicts *verdicts, const struct rvp_run *run,
+			      const struct rvp_device_answers *devices, struct rvp_attribution *attribution,
+			      const struct rvp_step_ends *ends);
 
 #endif

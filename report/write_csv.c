@@ -2,6 +2,8 @@
 /* write_csv.c: see write_csv.h. A field is empty where nothing was measured or attributed, never 0. */
 #include "report/write_csv.h"
 
+#include "report/device_answer.h"
+
 #include <inttypes.h>
 
 static void put_number(FILE *file, bool is_known, uint64_t bytes)
@@ -19,12 +21,36 @@ static bool is_known(const struct rvp_row *row, int category)
 	return row->is_attributed || category == RVP_CATEGORY_UNKNOWN;
 }
 
-static void put_categories(FILE *file, const struct rvp_row *row)
+static void put_categories(FILE *file, const char *name, const struct rvp_row *row)
 {
-	fprintf(file, "%" PRIu64 ",host", row->ns / 1000);
+	fprintf(file, "%" PRIu64 ",%s", row->ns / 1000, name);
 	for (int i = 0; i < RVP_CATEGORY_COUNT; i++)
 		put_number(file, is_known(row, i), row->category_bytes[i]);
 	fputc('\n', file);
+}
+
+/* The device whose next row is the earliest of those before `ns`; NULL: none is. */
+static struct rvp_device_answer *first_before(const struct rvp_csv *csv, uint64_t ns)
+{
+	struct rvp_device_answer *first = NULL;
+
+	for (size_t i = 0; csv->devices && i < csv->devices->count; i++) {
+		const struct rvp_row *row = rvp_device_rows_peek(&csv->devices->items[i].rows);
+
+		if (row && row->ns < ns && (!first || row->ns < rvp_device_rows_peek(&first->rows)->ns))
+			first = &csv->devices->items[i];
+	}
+	return first;
+}
+
+static void put_devices_before(struct rvp_csv *csv, uint64_t ns)
+{
+	struct rvp_device_answer *item;
+
+	while ((item = first_before(csv, ns))) {
+		put_categories(csv->categories, item->device->name, rvp_device_rows_peek(&item->rows));
+		rvp_device_rows_take(&item->rows);
+	}
 }
 
 static void put_row(struct rvp_csv *csv, const struct rvp_row *row)
@@ -37,7 +63,8 @@ static void put_row(struct rvp_csv *csv, const struct rvp_row *row)
 	put_number(csv->memory, row->is_attributed, bytes[RVP_CATEGORY_ACTIVATION]);
 	put_number(csv->memory, row->is_attributed, bytes[RVP_CATEGORY_TEMP] + bytes[RVP_CATEGORY_WORKSPACE]);
 	fputc('\n', csv->memory);
-	put_categories(csv->categories, row);
+	put_devices_before(csv, row->ns);
+	put_categories(csv->categories, "host", row);
 }
 
 /* The watcher writes on when every process is gone. */
@@ -71,11 +98,12 @@ static void finish(struct rvp_observer *observer, const struct rvp_state *state)
 	struct rvp_csv *csv = (struct rvp_csv *)observer;
 	struct rvp_row row = csv->rows.behind_ns ? rvp_row_of(state, csv->rows.behind_ns) : csv->rows.present;
 
-	if (!csv->rows.has_present || (csv->rows.count > 1 && row.ns == csv->rows.last.ns))
-		return;
-	if (state->run->alive_count)
-		row.ns = state->run->end_ns;
-	put_row(csv, &row);
+	if (csv->rows.has_present && (csv->rows.count <= 1 || row.ns != csv->rows.last.ns)) {
+		if (state->run->alive_count)
+			row.ns = state->run->end_ns;
+		put_row(csv, &row);
+	}
+	put_devices_before(csv, RVP_NEVER);
 }
 
 void rvp_csv_open(struct rvp_csv *csv, FILE *memory, FILE *categories)

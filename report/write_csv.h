@@ -7,10 +7,13 @@
 
 #include <stdio.h>
 
+struct rvp_device_answers;
+
 struct rvp_csv {
 	struct rvp_observer observer;
 	struct rvp_rows rows;
 	FILE *memory, *categories;
+	struct rvp_device_answers *devices; /* whose rows come between the host's, by time; NULL: none */
 };
 
 /* Writes the headers; the files are the caller's. */

@@ -246,15 +246,3 @@ void rvp_ledger_write_keys(struct rvp_json *json, const struct rvp_run *run,
 	write_pss(&writer);
 	write_cgroup(&writer);
 }
-
-void rvp_ledger_write_json(FILE *out, const struct rvp_run *run, const struct rvp_analysis *answer,
-			   const struct rvp_ledger *ledger, const struct rvp_purposes *purposes)
-{
-	struct rvp_json json = {.out = out};
-
-	rvp_json_open(&json, NULL, '{');
-	rvp_json_string(&json, "schema", "rvprof.ledger/1");
-	rvp_ledger_write_keys(&json, run, answer, ledger, purposes);
-	rvp_json_close(&json, '}');
-	fputc('\n', out);
-}

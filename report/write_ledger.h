@@ -15,8 +15,4 @@ void rvp_ledger_write_keys(struct rvp_json *json, const struct rvp_run *run,
 			   const struct rvp_analysis *answer, const struct rvp_ledger *ledger,
 			   const struct rvp_purposes *purposes);
 
-/* {"schema": "rvprof.ledger/1", ..} */
-void rvp_ledger_write_json(FILE *out, const struct rvp_run *run, const struct rvp_analysis *answer,
-			   const struct rvp_ledger *ledger, const struct rvp_purposes *purposes);
-
 #endif

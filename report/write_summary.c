@@ -8,6 +8,7 @@
 #include "report/cost.h"
 #include "report/json_writer.h"
 #include "report/rows.h"
+#include "report/write_device.h"
 #include "report/write_ledger.h"
 
 #include <string.h>
@@ -225,6 +226,40 @@ static void write_host(struct writer *writer)
 	rvp_json_close(json, '}');
 }
 
+static void write_device(struct writer *writer, const struct rvp_device_answer *item)
+{
+	struct rvp_json *json = &writer->json;
+
+	rvp_json_open(json, NULL, '{');
+	rvp_device_write_head(json, item);
+	rvp_json_open(json, "categories", '{');
+	for (int i = 0; i < RVP_CATEGORY_COUNT; i++)
+		if (!rvp_category_is_resident(i))
+			write_block_category(writer, i);
+	rvp_json_close(json, '}');
+	rvp_device_write_ledger(json, writer->run, item, writer->purposes);
+	rvp_device_write_refusals(json, item, writer->purposes);
+	rvp_json_close(json, '}');
+}
+
+/* By the same words as the host: the writer turns to each device in turn. */
+static void write_devices(struct writer *writer, const struct rvp_device_answers *devices)
+{
+	const struct rvp_analysis *host = writer->answer;
+
+	if (!devices || !devices->count)
+		return;
+	rvp_json_open(&writer->json, "device", '[');
+	for (size_t i = 0; i < devices->count; i++) {
+		writer->answer = &devices->items[i].analysis;
+		rvp_category_totals(&writer->totals, writer->answer, writer->purposes);
+		write_device(writer, &devices->items[i]);
+	}
+	rvp_json_close(&writer->json, ']');
+	writer->answer = host;
+	rvp_category_totals(&writer->totals, host, writer->purposes);
+}
+
 static void write_cost(struct writer *writer)
 {
 	const struct rvp_counters *counters = &writer->answer->totals.counters;
@@ -280,7 +315,7 @@ static void write_verdicts(struct writer *writer, const struct rvp_verdicts *ver
 
 void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_analysis *answer,
 		       const struct rvp_ledger *ledger, struct rvp_attribution *attribution,
-		       const struct rvp_verdicts *verdicts)
+		       const struct rvp_verdicts *verdicts, const struct rvp_device_answers *devices)
 {
 	struct writer writer = {.json.out = out,
 				.run = run,
@@ -294,6 +329,7 @@ void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_an
 	write_run(&writer);
 	write_totals(&writer);
 	write_host(&writer);
+	write_devices(&writer, devices);
 	rvp_latency_write_json(&writer.json, attribution ? rvp_attribution_steps(attribution)
 							 : &(struct rvp_steps){.source = "none"});
 	rvp_metrics_write_json(&run->metrics, &writer.json);

@@ -3,13 +3,14 @@
 #ifndef RVP_REPORT_WRITE_SUMMARY_H
 #define RVP_REPORT_WRITE_SUMMARY_H
 
+#include "report/device_answer.h"
 #include "report/verdicts.h"
 
 #include <stdio.h>
 
-/* `attribution` NULL: everything is unknown. `verdicts` may be NULL. */
+/* `attribution` NULL: everything is unknown. `verdicts` and `devices` may be NULL. */
 void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_analysis *answer,
 		       const struct rvp_ledger *ledger, struct rvp_attribution *attribution,
-		       const struct rvp_verdicts *verdicts);
+		       const struct rvp_verdicts *verdicts, const struct rvp_device_answers *devices);
 
 #endif

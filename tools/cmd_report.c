@@ -11,9 +11,12 @@
 #include "report/attribution.h"
 #include "report/compress.h"
 #include "report/finalize.h"
+#include "report/text_categories.h"
+#include "report/text_device.h"
 #include "report/text_json.h"
 #include "report/text_ledger.h"
 #include "report/text_times.h"
+#include "report/write_device.h"
 #include "report/write_ledger.h"
 #include "tools/newest_run.h"
 #include "tools/report_questions.h"
@@ -29,7 +32,7 @@
 enum { TOP_DEFAULT = 10, MORE_DEFAULT = 5, FRAMES_DEFAULT = 5, COPY_BYTES = 65536, RULE_FILES_MAX = 16 };
 
 struct settings {
-	const char *from, *to, *at, *by;
+	const char *from, *to, *at, *by, *device;
 	enum rvp_measure measure;
 	enum rvp_color_choice color;
 	unsigned top_count, frame_count;
@@ -48,6 +51,8 @@ struct report {
 	struct rvp_analysis answer;
 	struct rvp_attribution *attribution;
 	struct rvp_ledger ledger;
+	uint32_t device; /* number of the one that was asked about; 0: the host */
+	struct rvp_device_answers devices; /* that one, else all */
 	struct rvp_symbols *symbols;
 	struct rvp_stacks *stacks;
 	struct rvp_groups groups;
@@ -60,6 +65,7 @@ static const char help[] =
     "  --at TIME           what was live at that moment, in place of the peak\n"
     "  --from TIME --to TIME  what grew between two moments (--to end where it is left out)\n"
     "  --by WHAT           only the list by: peak, end, allocated, count, temporary\n"
+    "  --device NAME       the same of that device's memory (cuda:0), in place of the host's\n"
     "  --ledger            what resident memory consisted of at its peak, the end and snapshots\n"
     "  --top N             call stacks a list (10 in the first, 5 in the others)\n"
     "  --frames N          lines a call stack (5)\n"
@@ -77,6 +83,7 @@ const struct option rvp_report_options[] = {
 	{"to", required_argument, NULL, 't'},
 	{"by", required_argument, NULL, 'b'},
 	{"ledger", no_argument, NULL, 'l'},
+	{"device", required_argument, NULL, 'D'},
 	{"top", required_argument, NULL, 'n'},
 	{"frames", required_argument, NULL, 'd'},
 	{"json", no_argument, NULL, 'j'},
@@ -150,6 +157,7 @@ static bool take_option(struct settings *settings, int option)
 	case 'n': settings->has_top = true; return number_of("top", optarg, &settings->top_count);
 	case 'd': return number_of("frames", optarg, &settings->frame_count);
 	case 'j': settings->json = true; return true;
+	case 'D': settings->device = optarg; return true;
 	case 'l': settings->ledger = true; return true;
 	case 'r': return take_rules(settings, optarg);
 	case 'c': return color_of(optarg, &settings->color);
@@ -188,10 +196,10 @@ static bool is_peak(const char *text)
 }
 
 /* When the peak was; a pass of its own, so only where it is asked for. */
-static struct rvp_status find_peak(struct rvp_run *run, uint64_t *peak_ns)
+static struct rvp_status find_peak(struct rvp_run *run, uint32_t device, uint64_t *peak_ns)
 {
 	struct rvp_analysis answer;
-	struct rvp_status status = rvp_analyse(run, &(struct rvp_question){0}, &answer);
+	struct rvp_status status = rvp_analyse(run, &(struct rvp_question){.device = device}, &answer);
 
 	if (rvp_failed(status))
 		return status;
@@ -251,7 +259,7 @@ static struct rvp_status find_moments(struct report *report)
 	struct rvp_status status = RVP_OK;
 
 	if (is_peak(settings->at) || is_peak(settings->from) || is_peak(settings->to))
-		status = find_peak(report->run, &peak_ns);
+		status = find_peak(report->run, report->device, &peak_ns);
 	if (!rvp_failed(status) && settings->at)
 		status = find_at(report, peak_ns);
 	else if (!rvp_failed(status) && (settings->from || settings->to))
@@ -267,23 +275,52 @@ static struct rvp_attribution_settings rules_of(const struct settings *settings)
 	return (struct rvp_attribution_settings){.rule_files = settings->rule_files};
 }
 
+/* Where nothing but the host was asked about, devices are a section of the whole report. */
+static bool wants_devices(const struct settings *settings)
+{
+	return settings->ledger || (!settings->json && !settings->at && !settings->from && !settings->to && !settings->by);
+}
+
+static struct rvp_status analyse_device(struct report *report, const uint64_t *moments_ns)
+{
+	struct rvp_status status =
+	    rvp_device_answers_make(&report->devices, report->run, report->attribution, report->device, moments_ns,
+				    report->view.moment_count, false);
+
+	if (!rvp_failed(status))
+		report->view.answer = &report->devices.items[0].analysis;
+	return status;
+}
+
+static struct rvp_status analyse_host(struct report *report, const uint64_t *moments_ns)
+{
+	struct rvp_observer *observers[] = {&report->ledger.observer, NULL};
+	struct rvp_question question = {.moments_ns = moments_ns,
+					.moment_count = report->view.moment_count,
+					.observers = observers,
+					.attribution = report->attribution};
+	struct rvp_status status = RVP_OK;
+
+	if (!rvp_ledger_open(&report->ledger, report->run))
+		return rvp_fail("keep the ledger", NULL, ENOMEM);
+	if (wants_devices(&report->settings))
+		status = rvp_device_answers_make(&report->devices, report->run, report->attribution, 0, NULL, 0, false);
+	if (!rvp_failed(status))
+		status = rvp_analyse(report->run, &question, &report->answer);
+	report->view.answer = rvp_failed(status) ? NULL : &report->answer;
+	return status;
+}
+
 static struct rvp_status analyse(struct report *report)
 {
 	uint64_t moments_ns[2] = {report->view.moments[0].ns, report->view.moments[1].ns};
-	struct rvp_question question = {.moments_ns = moments_ns, .moment_count = report->view.moment_count};
 	struct rvp_attribution_settings rules = rules_of(&report->settings);
-	struct rvp_observer *observers[] = {&report->ledger.observer, NULL};
 	struct rvp_status status = rvp_attribute(report->run, &rules, &report->attribution);
 
 	if (rvp_failed(status))
 		return status;
-	if (!rvp_ledger_open(&report->ledger, report->run))
-		return rvp_fail("keep the ledger", NULL, ENOMEM);
-	question.observers = observers;
-	question.attribution = report->view.attribution = report->attribution;
-	status = rvp_analyse(report->run, &question, &report->answer);
-	report->view.answer = rvp_failed(status) ? NULL : &report->answer;
-	return status;
+	report->view.attribution = report->attribution;
+	return report->device ? analyse_device(report, moments_ns) : analyse_host(report, moments_ns);
 }
 
 static struct rvp_status name_stacks(struct report *report)
@@ -295,7 +332,7 @@ static struct rvp_status name_stacks(struct report *report)
 	report->stacks = report->symbols ? rvp_stacks_open(report->symbols, report->run) : NULL;
 	if (!report->stacks)
 		return rvp_fail("name the call stacks", NULL, ENOMEM);
-	status = rvp_groups_make(&report->groups, report->stacks, &report->answer, view->moment_count);
+	status = rvp_groups_make(&report->groups, report->stacks, view->answer, view->moment_count);
 	report->groups.grows_to_end = report->grows_to_end;
 	view->groups = rvp_failed(status) ? NULL : &report->groups;
 	view->symbols = report->symbols;
@@ -309,17 +346,69 @@ static enum rvp_measure measure_asked(const struct report *report)
 	return report->settings.measure;
 }
 
+static void print_ledger_json(struct report *report, const struct rvp_purposes *purposes)
+{
+	struct rvp_json json = {.out = stdout};
+
+	rvp_json_open(&json, NULL, '{');
+	rvp_json_string(&json, "schema", "rvprof.ledger/1");
+	if (!report->device)
+		rvp_ledger_write_keys(&json, report->run, &report->answer, &report->ledger, purposes);
+	if (report->devices.count)
+		rvp_json_open(&json, "device", '[');
+	for (size_t i = 0; i < report->devices.count; i++) {
+		rvp_json_open(&json, NULL, '{');
+		rvp_json_string(&json, "name", report->devices.items[i].device->name);
+		rvp_device_write_ledger(&json, report->run, &report->devices.items[i], purposes);
+		rvp_device_write_refusals(&json, &report->devices.items[i], purposes);
+		rvp_json_close(&json, '}');
+	}
+	if (report->devices.count)
+		rvp_json_close(&json, ']');
+	rvp_json_close(&json, '}');
+	fputc('\n', stdout);
+}
+
 static void print_ledger(struct report *report)
 {
 	const struct rvp_purposes *purposes = rvp_attribution_purposes(report->attribution);
 
 	if (report->settings.json) {
-		rvp_ledger_write_json(stdout, report->run, &report->answer, &report->ledger, purposes);
+		print_ledger_json(report, purposes);
 		return;
 	}
 	rvp_text_run(&report->view);
-	rvp_text_ledger(&report->view, &report->ledger);
+	if (!report->device)
+		rvp_text_ledger(&report->view, &report->ledger);
+	rvp_text_device_ledgers(&report->view, &report->devices);
 	rvp_text_lost(&report->view);
+}
+
+static void print_device(const struct report *report)
+{
+	rvp_text_run(&report->view);
+	rvp_text_device_totals(&report->view, &report->devices.items[0]);
+	rvp_text_steps(&report->view);
+	rvp_text_categories(&report->view);
+	rvp_text_lists(&report->view);
+	rvp_text_lost(&report->view);
+	rvp_text_names(&report->view);
+}
+
+/* Everything, the host's first; devices where there are any. */
+static struct rvp_status print_report(struct report *report)
+{
+	struct rvp_status status;
+
+	if (report->device) {
+		print_device(report);
+		return RVP_OK;
+	}
+	rvp_text_host(&report->view);
+	status = rvp_text_devices(&report->view, &report->devices, report->stacks);
+	rvp_text_rest(&report->view);
+	rvp_text_allocator(&report->view, &report->ledger);
+	return status;
 }
 
 static struct rvp_status print(struct report *report)
@@ -337,11 +426,9 @@ static struct rvp_status print(struct report *report)
 		rvp_text_sites(&report->view, report->settings.measure, report->view.top_count);
 		rvp_text_lost(&report->view);
 		rvp_text_names(&report->view);
-	} else {
-		rvp_text_report(&report->view);
-		rvp_text_allocator(&report->view, &report->ledger);
+		return RVP_OK;
 	}
-	return RVP_OK;
+	return print_report(report);
 }
 
 static struct rvp_status inquire(struct report *report)
@@ -356,11 +443,39 @@ static struct rvp_status inquire(struct report *report)
 			       .step = words->step,
 			       .versus_step = words->versus_step,
 			       .fit_bytes = words->fit_bytes,
+			       .device = report->device,
 			       .json = settings->json,
 			       .row_count = settings->has_top ? settings->top_count : SIZE_MAX,
 			       .rule_files = settings->rule_files,
 			       .aside = stderr,
 			   });
+}
+
+/* Which devices there are, in a line. */
+static void list_devices(const struct rvp_run *run, char *text, size_t text_bytes)
+{
+	size_t length = 0;
+
+	snprintf(text, text_bytes, "no device was recorded in it");
+	for (size_t i = 0; i < run->device_count && length < text_bytes; i++)
+		length += (size_t)snprintf(text + length, text_bytes - length, "%s%s", i ? ", " : "it has ",
+					   run->devices[i].name);
+}
+
+static struct rvp_status find_device(struct report *report)
+{
+	const char *name = report->settings.device;
+	char list[256];
+
+	if (!name)
+		return RVP_OK;
+	report->device = rvp_device_called(report->run, name);
+	if (report->device) {
+		report->view.device = &report->run->devices[report->device - 1];
+		return RVP_OK;
+	}
+	list_devices(report->run, list, sizeof list);
+	return rvp_fail_with("report on device", name, "%s", list);
 }
 
 static struct rvp_status answer(struct report *report, const char *folder)
@@ -371,6 +486,9 @@ static struct rvp_status answer(struct report *report, const char *folder)
 		report->run = NULL;
 		return status;
 	}
+	status = find_device(report);
+	if (rvp_failed(status))
+		return status;
 	if (report->settings.words.what)
 		return inquire(report);
 	report->view.run = report->run;
@@ -388,9 +506,11 @@ static void close_report(struct report *report)
 		rvp_groups_free(&report->groups);
 	rvp_stacks_close(report->stacks);
 	rvp_symbols_close(report->symbols);
-	if (report->view.answer)
+	if (report->view.answer && !report->device)
 		rvp_analysis_free(&report->answer);
-	rvp_ledger_close(&report->ledger);
+	rvp_device_answers_free(&report->devices);
+	if (!report->device)
+		rvp_ledger_close(&report->ledger);
 	rvp_attribution_close(report->attribution);
 	if (report->run)
 		rvp_run_close(report->run);
@@ -418,7 +538,7 @@ static struct rvp_status print_summary(const char *folder)
 static bool wants_summary(const struct settings *settings)
 {
 	return settings->json && !settings->words.what && !settings->at && !settings->from && !settings->to &&
-	       !settings->by && !settings->ledger;
+	       !settings->by && !settings->ledger && !settings->device;
 }
 
 /* 2 after a complaint; a pipe that nobody reads is no failure of ours. */

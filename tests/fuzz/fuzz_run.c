@@ -96,6 +96,7 @@ static void write_all(struct rvp_run *run, struct rvp_attribution *attribution, 
 	struct rvp_analysis answer;
 	struct rvp_step_ends ends;
 	struct rvp_verdicts verdicts;
+	struct rvp_device_answers devices;
 
 	rvp_csv_open(&csv, out, out);
 	rvp_latency_write(out, rvp_attribution_steps(attribution));
@@ -103,6 +104,9 @@ static void write_all(struct rvp_run *run, struct rvp_attribution *attribution, 
 	    !rvp_ledger_open(&ledger, run) || !rvp_trace_open(&trace, run, out, 1 << 20))
 		abort();
 	rvp_trace_put_steps(&trace, rvp_attribution_steps(attribution));
+	if (rvp_failed(rvp_device_answers_make(&devices, run, attribution, 0, ends.moments_ns, ends.count, true)))
+		abort();
+	csv.devices = &devices;
 	if (rvp_failed(rvp_analyse(run,
 				   &(struct rvp_question){.series_rows = 20,
 							  .observers = observers,
@@ -113,8 +117,12 @@ static void write_all(struct rvp_run *run, struct rvp_attribution *attribution, 
 		abort();
 	rvp_trace_close(&trace);
 	rvp_verdicts_make(&verdicts, run, &answer, attribution, &ends, &ledger);
-	rvp_summary_write(out, run, &answer, &ledger, attribution, &verdicts);
+	rvp_verdicts_add_devices(&verdicts, run, &devices, attribution, &ends);
+	rvp_summary_write(out, run, &answer, &ledger, attribution, &verdicts, &devices);
 	check_sums(&answer);
+	for (size_t i = 0; i < devices.count; i++)
+		check_sums(&devices.items[i].analysis);
+	rvp_device_answers_free(&devices);
 	rvp_analysis_free(&answer);
 	rvp_step_ends_free(&ends);
 	rvp_ledger_close(&ledger);

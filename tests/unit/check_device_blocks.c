@@ -292,6 +292,8 @@ START_TEST(a_pool_keeps_what_it_does_not_give)
 		ck_assert_uint_eq(live(i), all[i]);
 	}
 	ck_assert_uint_eq(it.answers[0].tracked_peak_bytes, 1300);
+	ck_assert_uint_eq(it.answers[0].totals.counters.alloc_count, 4);
+	ck_assert_uint_eq(it.answers[0].totals.counters.alloc_bytes, 1601);
 	end();
 }
 END_TEST
@@ -327,6 +329,10 @@ START_TEST(tensors_take_the_place_of_their_segment)
 	ck_assert_uint_eq(live_of("unknown", 6), 10);
 	ck_assert_uint_eq(it.answers[0].device_unknown_frees, 1);
 	ck_assert_uint_eq(it.answers[0].tracked_peak_bytes, 4000);
+	/* Two tensors and the block that nobody cut up. */
+	ck_assert_uint_eq(it.answers[0].totals.counters.alloc_count, 3);
+	ck_assert_uint_eq(it.answers[0].totals.counters.alloc_bytes, 3510);
+	ck_assert_uint_eq(it.answers[0].totals.free_bytes, 3500);
 	/* Of the moments with 4000 bytes the one when most was given out. */
 	ck_assert_uint_eq(it.answers[0].tracked_peak_ns, MAKER_EPOCH_NS + 3000);
 	end();
