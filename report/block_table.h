@@ -26,9 +26,9 @@ enum rvp_block_flags {
 	RVP_BLOCK_MAPPED = 8,   /* a mapping of the program, not a block of its allocator */
 	RVP_BLOCK_FILE = 16,    /* a mapping of a file: counts only when evidence speaks for it */
 	RVP_BLOCK_POOL = 32,    /* of a device: what a pool of the driver's holds and has not given out */
-	RVP_BLOCK_SEGMENT = 128, /* of a device: a tensor was in it */
 	RVP_BLOCK_AGAIN = 64,   /* of a device: it was there under another address; no alloc */
 	RVP_BLOCK_WATCHED = 128, /* somebody wants to see it go (rvp_survey_watch) */
+	RVP_BLOCK_SEGMENT = 256, /* of a device: a tensor was in it */
 	RVP_BLOCK_DEVICE_SHIFT = 16, /* the number of the device above these (device_list.h); 0: the host */
 };
 

@@ -206,7 +206,8 @@ static struct site_rules *site_of(struct rules *rules, const struct rvp_event *b
 		return site;
 	paths_of(birth, &stack, &python);
 	site->choice =
-	    rvp_rules_for(rules->matcher, birth->moment->process, stack, python, birth->moment->ns);
+	    rvp_rules_for(rules->matcher, birth->moment->process, stack, python, birth->moment->ns,
+			  rvp_block_device(&birth->block) != 0);
 	site->is_known = true;
 	settle(rules, site, birth->block.bytes);
 	return site;

@@ -13,6 +13,10 @@
 
 enum { DEPTH_MAX = 4096, WRAPPERS_MAX = 64, PYTHON_QUALIFIED = 0x30b };
 
+/* Who asks for memory: somebody, an allocator's wrapper for its caller, or CUDA's driver and runtime for theirs, where it is
+ * a device's: what they ask of the host is their own. */
+enum asker { ASKER_SELF, ASKER_WRAPPER, ASKER_WAY_TO_DEVICE };
+
 /* Nodes and their sets: one of natives and one of Pythons a process. Values are numbers plus 1; 0: not asked.
  */
 struct tree {
@@ -22,8 +26,8 @@ struct tree {
 };
 struct process {
 	struct tree native, python;
-	uint8_t *wrappers;           /* by native node: 1: an allocator's wrapper, 2: none */
-	struct rvp_number_map codes; /* instruction's address -> class * 2 + is_wrapper; empty with unloads */
+	uint8_t *askers;             /* by native node: enum asker + 1; 0: not asked */
+	struct rvp_number_map codes; /* instruction's address -> class * 4 + enum asker; empty with unloads */
 	bool has_unloads;
 	size_t *files; /* by module: its number in symbols, plus 1 */
 	bool is_ready;
@@ -107,7 +111,7 @@ static void close_process(struct process *process)
 	free(process->native.classes);
 	free(process->python.sets);
 	free(process->python.classes);
-	free(process->wrappers);
+	free(process->askers);
 	rvp_number_map_free(&process->codes);
 	free(process->files);
 }
@@ -154,11 +158,11 @@ static struct process *process_of(struct rvp_rule_matcher *matcher, uint32_t num
 		return process;
 	process->is_ready =
 	    open_tree(&process->native, of->node_count) && open_tree(&process->python, of->python_node_count);
-	process->wrappers = calloc(of->node_count + 1, sizeof *process->wrappers);
+	process->askers = calloc(of->node_count + 1, sizeof *process->askers);
 	process->files = calloc(of->module_count + 1, sizeof *process->files);
 	for (size_t i = 0; i < of->module_count; i++)
 		process->has_unloads |= of->modules[i].unload_ns != RVP_NEVER;
-	process->is_ready = process->is_ready && process->wrappers && process->files;
+	process->is_ready = process->is_ready && process->askers && process->files;
 	if (process->is_ready)
 		return process;
 	close_process(process);
@@ -230,16 +234,23 @@ static bool is_own(const char *module)
 	return module && strncmp(rvp_symbols_base_name(module), "librvprof", 9) == 0;
 }
 
-/* class * 2 + is_wrapper of a node, by names. */
+static enum asker asker_of(const char *module, const char *function)
+{
+	if (is_own(module) || (function && rvp_function_is_plumbing(function)))
+		return ASKER_WRAPPER;
+	return module && rvp_module_is_way_to_device(module) ? ASKER_WAY_TO_DEVICE : ASKER_SELF;
+}
+
+/* class * 4 + enum asker of a node, by names. */
 static uint32_t code_by_name(struct rvp_rule_matcher *matcher, uint32_t number, uint32_t node, uint64_t ns)
 {
 	bool is_hidden;
 	const char *module, *function = native_name(matcher, number, node, ns, &module, &is_hidden);
-	bool is_wrapper = is_own(module) || (function && rvp_function_is_plumbing(function));
+	enum asker asker = asker_of(module, function);
 
 	if (!function && (!is_hidden || is_own(module)))
 		function = "";
-	return name_native(matcher, function, module) * 2 + is_wrapper;
+	return name_native(matcher, function, module) * 4 + asker;
 }
 
 static uint32_t native_class(struct rvp_rule_matcher *matcher, uint32_t number, uint32_t node, uint64_t ns)
@@ -261,8 +272,8 @@ static uint32_t native_class(struct rvp_rule_matcher *matcher, uint32_t number, 
 		if (!process->has_unloads)
 			matcher->has_failed |= !rvp_number_put(&process->codes, address, code);
 	}
-	process->wrappers[node] = code & 1 ? 1 : 2;
-	*class = code / 2 + 1;
+	process->askers[node] = (uint8_t)(code % 4 + 1);
+	*class = code / 4 + 1;
 	return *class - 1;
 }
 
@@ -363,7 +374,8 @@ static uint32_t set_along(struct rvp_rule_matcher *matcher, struct way way, uint
 }
 
 /* What the asking function matches: the innermost one, with the wrappers of allocators before it. */
-static uint32_t asking_class(struct rvp_rule_matcher *matcher, uint32_t number, uint32_t node, uint64_t ns)
+static uint32_t asking_class(struct rvp_rule_matcher *matcher, uint32_t number, uint32_t node, uint64_t ns,
+			     bool on_device)
 {
 	const struct rvp_process *of = &matcher->run->processes[number];
 	struct links *links = &matcher->natives;
@@ -375,7 +387,9 @@ static uint32_t asking_class(struct rvp_rule_matcher *matcher, uint32_t number, 
 
 		for (size_t word = 0; word < links->sets.word_count; word++)
 			all[word] |= rvp_set_words(&links->sets, class)[word];
-		if (matcher->processes[number].wrappers[node] != 1)
+		enum asker asker = (enum asker)(matcher->processes[number].askers[node] - 1);
+
+		if (asker != ASKER_WRAPPER && !(on_device && asker == ASKER_WAY_TO_DEVICE))
 			break;
 		node = native_parent(of, node);
 	}
@@ -389,7 +403,7 @@ struct path_sets {
 };
 
 static struct path_sets sets_of(struct rvp_rule_matcher *matcher, uint32_t number, uint32_t stack,
-				uint32_t python, uint64_t ns)
+				uint32_t python, uint64_t ns, bool on_device)
 {
 	struct process *process = number < matcher->run->process_count ? process_of(matcher, number) : NULL;
 	struct path_sets sets = {.by = matcher->denied, .frames = matcher->denied};
@@ -400,7 +414,7 @@ static struct path_sets sets_of(struct rvp_rule_matcher *matcher, uint32_t numbe
 		sets.frames = set_along(
 		    matcher, (struct way){&matcher->natives, &process->native, native_parent, native_class},
 		    number, stack, ns);
-		sets.by = asking_class(matcher, number, stack, ns);
+		sets.by = asking_class(matcher, number, stack, ns, on_device);
 	}
 	sets.pythons = set_along(
 	    matcher, (struct way){&matcher->pythons, &process->python, python_parent, python_class_at},
@@ -426,7 +440,7 @@ static bool holds(const struct rvp_rule_matcher *matcher, const struct rvp_rule_
 bool rvp_rule_condition_holds(struct rvp_rule_matcher *matcher, const struct rvp_rule_condition *condition,
 			      uint32_t process, uint32_t stack, uint32_t python, uint64_t ns)
 {
-	struct path_sets sets = sets_of(matcher, process, stack, python, ns);
+	struct path_sets sets = sets_of(matcher, process, stack, python, ns, false);
 
 	return holds(matcher, condition, &sets) != condition->is_negated;
 }
@@ -506,9 +520,9 @@ static uint32_t pair(struct rvp_rule_matcher *matcher, uint32_t a, uint32_t b)
 }
 
 struct rvp_rule_choice rvp_rules_for(struct rvp_rule_matcher *matcher, uint32_t process, uint32_t stack,
-				     uint32_t python, uint64_t ns)
+				     uint32_t python, uint64_t ns, bool on_device)
 {
-	struct path_sets sets = sets_of(matcher, process, stack, python, ns);
+	struct path_sets sets = sets_of(matcher, process, stack, python, ns, on_device);
 	uint32_t native = pair(matcher, sets.by, sets.frames),
 		 other = pair(matcher, sets.caller, sets.pythons);
 	uint64_t key = (uint64_t)native << 32 | other;

@@ -25,13 +25,13 @@ struct rvp_rule_matcher *rvp_rule_matcher_open(const struct rvp_rule_list *rules
 void rvp_rule_matcher_close(struct rvp_rule_matcher *matcher);
 
 /* Numbers of the rules that the call path allows, in order; what they ask of a single block (bytes, file,
- * ...) is not looked at. RVP_NO_RULES: no memory. The list lives until the matcher is closed. */
+ * ...) is not looked at. `on_device`: the memory is a device's. RVP_NO_RULES: no memory. The list lives until the matcher is closed. */
 struct rvp_rule_choice {
 	const uint32_t *rules;
 	size_t count;
 };
 struct rvp_rule_choice rvp_rules_for(struct rvp_rule_matcher *matcher, uint32_t process, uint32_t stack,
-				     uint32_t python, uint64_t ns);
+				     uint32_t python, uint64_t ns, bool on_device);
 
 /* Whether the call path fulfils one condition (of the kinds BY to PYTHON). */
 bool rvp_rule_condition_holds(struct rvp_rule_matcher *matcher, const struct rvp_rule_condition *condition,

@@ -52,6 +52,8 @@ static const char *const plumbing[] = {
     "__interceptor_",
     "c10::alloc_cpu",
     "c10::DefaultCPUAllocator",
+    "c10::cuda::CUDACachingAllocator",
+    "c10::CachingDeviceAllocator",
     "posix_memalign",
     "aligned_alloc",
 };
@@ -103,6 +105,17 @@ bool rvp_function_is_plumbing(const char *function)
 		if (strncmp(name, plumbing[i], strlen(plumbing[i])) == 0)
 			return true;
 	return is_one_of(name, plumbing_whole, COUNT_OF_WHOLE);
+}
+
+bool rvp_module_is_way_to_device(const char *path)
+{
+	static const char *const names[] = {"libcuda.so", "libcupti.so", "libcudart.so", "libcudadebugger.so"};
+	const char *name = rvp_symbols_base_name(path);
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
 }
 
 bool rvp_function_is_entry(const char *function)

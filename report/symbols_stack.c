@@ -208,14 +208,21 @@ static bool has_eval(const struct rvp_frame_list *list)
 	return false;
 }
 
+/* Of the inner end of a stack: our own frames, and those of CUDA's driver, tracer and runtime, which say only that memory
+ * of a device was asked for. A host's block that they ask for themselves keeps its stack from them outwards. */
 static bool is_ours(const struct rvp_frame *frame)
 {
 	return frame->module && starts_with(rvp_symbols_base_name(frame->module), "librvprof");
 }
 
+static bool is_left_out(const struct rvp_frame *frame, uint32_t device)
+{
+	return is_ours(frame) || (device && frame->module && rvp_module_is_way_to_device(frame->module));
+}
+
 /* Pushes one physical native frame: its functions, or the Python frames that it stands for. */
 static void push_native(struct rvp_stacks *stacks, const struct rvp_frame_list *list, struct python *python,
-			bool *is_behind_eval)
+			bool *is_behind_eval, uint32_t device)
 {
 	if (has_eval(list) && python_next(python)) {
 		while (python_next(python) && !push_python(stacks, python))
@@ -229,7 +236,7 @@ static void push_native(struct rvp_stacks *stacks, const struct rvp_frame_list *
 		if (*is_behind_eval && is_around_eval(frame->function))
 			continue;
 		*is_behind_eval = false;
-		if (stacks->count || !is_ours(frame))
+		if (stacks->count || !is_left_out(frame, device))
 			push(stacks, frame);
 	}
 }
@@ -289,7 +296,7 @@ struct rvp_frame_list rvp_stacks_of(struct rvp_stacks *stacks, const struct rvp_
 	for (size_t depth = 0; depth < DEPTH_MAX && (node = rvp_node_at(process, number)); depth++) {
 		struct rvp_frame_list list = native_of(stacks, process, number, site->first_ns);
 
-		push_native(stacks, &list, &python, &is_behind_eval);
+		push_native(stacks, &list, &python, &is_behind_eval, site->device);
 		number = node->parent;
 	}
 	push_left(stacks, &python);

@@ -20,6 +20,9 @@ struct rvp_frame_list rvp_stacks_of(struct rvp_stacks *stacks, const struct rvp_
 /* The number by which `symbols` knows a module, kept in *file, which is 0 before the first time. */
 size_t rvp_stacks_module_file(struct rvp_symbols *symbols, size_t *file, const struct rvp_module *module);
 
+/* The driver, the tracer and the runtime of CUDA: what lies between a program and its device, by a module's path. */
+bool rvp_module_is_way_to_device(const char *path);
+
 /* What can be said about a function by its name alone. */
 bool rvp_function_is_python_eval(const char *function); /* the C function that stands for Python frames */
 bool rvp_function_is_plumbing(const char *function);    /* an allocator's wrapper or a container's insides */

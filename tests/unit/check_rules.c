@@ -376,7 +376,7 @@ static void close_run(void)
 static const char *allowed(uint32_t stack, uint32_t pythons)
 {
 	static char text[64];
-	struct rvp_rule_choice choice = rvp_rules_for(matcher, 0, stack, pythons, MAKER_EPOCH_NS + 2000);
+	struct rvp_rule_choice choice = rvp_rules_for(matcher, 0, stack, pythons, MAKER_EPOCH_NS + 2000, false);
 
 	text[0] = 0;
 	for (size_t i = 0; i < choice.count; i++)
