@@ -33,6 +33,7 @@ static struct {
 		size_t bytes;
 	} copies[4];
 	size_t live_bytes, peak_bytes;
+	bool is_peak_by_chance;
 } account;
 static struct live *live[BUCKETS];
 
@@ -122,6 +123,11 @@ void account_refused(size_t bytes)
 	account.refused_bytes += bytes;
 }
 
+void account_peak_by_chance(void)
+{
+	account.is_peak_by_chance = true;
+}
+
 static void print_memory(void)
 {
 	static const char *const names[CLIENT_KINDS] = {"plain",  "ordered",  "managed",
@@ -137,7 +143,9 @@ static void print_memory(void)
 		       account.memory[i].bytes, account.memory[i].live_bytes);
 		comma = ", ";
 	}
-	printf("}, \"live_bytes\": %zu, \"peak_bytes\": %zu", account.live_bytes, account.peak_bytes);
+	printf("}, \"live_bytes\": %zu", account.live_bytes);
+	if (!account.is_peak_by_chance)
+		printf(", \"peak_bytes\": %zu", account.peak_bytes);
 }
 
 void account_print(void)

@@ -55,6 +55,7 @@ void account_free(enum client_memory kind, unsigned long long address);
 void account_copy(enum client_copy direction, size_t bytes);
 void account_set(size_t bytes);
 void account_refused(size_t bytes);
+void account_peak_by_chance(void); /* threads of the program decide it: it is not printed */
 void account_print(void);
 
 /* The programs: main.c has their names. */

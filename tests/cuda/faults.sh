@@ -2,10 +2,8 @@
 # faults.sh: what goes wrong in CUPTI, the driver or the machine leaves the program as it was, and is told: by its counter
 # in the log or by one line.
 
-lost_of() { # REASON: how many the log counts of that row of record/loss.def
-	row=$(sed -n 's/^RVP_LOSS(\([A-Z_]*\),.*/\1/p' "$source/record/loss.def" | grep -n -x "$1" | cut -d: -f1)
-	environment "$tool" dump run --json 2>/dev/null | jq -n --argjson reason $((row - 1)) \
-		'[inputs | select(.record == "loss" and .reason == $reason) | .count] | add // 0'
+lost_of() { # NAME: how many summary.json counts under that name of record/loss.def
+	jq --arg name "$1" '.lost.reasons[$name] // 0' run/summary.json
 }
 
 case_of fault-subscriber
@@ -39,7 +37,7 @@ case_of fault-dropped
 scenario='fault dropped 17'
 traced --cuda full -- decode
 same .kernels "kernels by name"
-got=$(lost_of DEVICE_DROPPED)
+got=$(lost_of device_dropped)
 [ "$got" = 17 ] || fail "$got dropped records are told, not 17"
 end_case
 
@@ -56,12 +54,12 @@ done
 case_of fault-unknown-kind
 scenario='fault unknown-kind after 100'
 traced --cuda full -- decode
-got=$(lost_of DEVICE_UNREAD)
+got=$(lost_of device_unread)
 [ "$got" -ge 1 ] || fail "a buffer that was not read to its end is not told"
 end_case
 
 case_of fault-null-buffers
-scenario='fault null-buffers; cupti 26'
+scenario='fault null-buffers; cupti 26; driver 12080'
 cupti=12
 traced --cuda full -- decode
 end_case

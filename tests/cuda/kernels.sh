@@ -6,7 +6,7 @@ for program in decode graphs threads flood reset; do
 	for version in 13 12; do
 		case_of "kernels-$program-$version"
 		cupti=$version
-		scenario='kernel * 20us'
+		scenario="kernel * 20us; driver ${version}000"
 		traced --cuda full -- $program
 		same .kernels "kernels by name"
 		same .copies "copies"
@@ -35,7 +35,7 @@ end_case
 
 case_of kernels-old-records
 cupti=12
-scenario='cupti 19; kernel * 20us'
+scenario='driver 12000; cupti 19; kernel * 20us'
 traced --cuda full -- decode
 same .kernels "kernels by name"
 is log.json .kernel_ns "$(jq '.kernel_count * 20000' account.json)" "kernel time"

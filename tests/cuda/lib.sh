@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # lib.sh: what the scripts of this folder share. They run in a folder of their own; $fakes, $client, $tool come from
 # run.sh. A scenario is in $scenario; the version of libcupti in $cupti (12 or 13, default 13).
-unset LD_PRELOAD CUDA_INJECTION64_PATH SIMCUDA
+unset LD_PRELOAD CUDA_INJECTION64_PATH SIMCUDA CUDA_HOME CUDA_PATH
 scenario='' cupti=13 status=0 case_name=''
 ulimit -c 0
 

@@ -5,6 +5,7 @@ for program in storm pools kinds segments decode threads graphs reset; do
 	for version in 13 12; do
 		case_of "memory-$program-$version"
 		cupti=$version
+		scenario="driver ${version}000"
 		traced --cuda full -- $program
 		same .memory "memory by kind"
 		same .live_bytes "live at the end"

@@ -5,6 +5,8 @@
 # Usage: walk.sh FAKES CLIENT RECORD_BUFFERS WALK; FAKES is the folder of the simulated libraries.
 set -u
 fakes=$1 client=$2 inject=$3 walk=$4
+unset LD_LIBRARY_PATH
+inject=$(cd "$(dirname "$inject")" && pwd)/$(basename "$inject")
 here=$(mktemp -d) || exit 2
 trap 'rm -rf "$here"' EXIT
 ulimit -c 0
