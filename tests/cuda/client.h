@@ -75,5 +75,6 @@ int run_fork(int steps);
 int run_quick_exit(int steps);
 int run_killed(int steps);
 int run_reset(int steps);
+int run_running(int steps);
 
 #endif

@@ -152,6 +152,19 @@ int run_killed(int steps)
 	return 0;
 }
 
+/* Ends while a kernel runs. */
+int run_running(int steps)
+{
+	struct model model;
+
+	begin(&model);
+	for (int i = 0; i < steps; i++)
+		step(&model, i);
+	client_launch(gemm, 64, 256, model.compute);
+	client_launch("long_kernel", 1, 32, model.compute);
+	return 0;
+}
+
 /* Work after the context is gone begins a new one. */
 int run_reset(int steps)
 {
