@@ -76,5 +76,6 @@ int run_quick_exit(int steps);
 int run_killed(int steps);
 int run_reset(int steps);
 int run_running(int steps);
+int run_records(int thousands);
 
 #endif

@@ -20,7 +20,7 @@ enum {
 };
 
 static const char gemm[] = "_ZN7cutlass6KernelINS_4gemm6device4GemmEEEvNT_6ParamsE";
-static const char attention[] = "_Z23flash_fwd_splitkv_kernelPK6__halfS1_S1_PS_i";
+static const char attention[] = "_Z24flash_fwd_splitkv_kernelPK6__halfS1_S1_PS_i";
 static const char norm[] = "_Z15rms_norm_kernelPK6__halfS1_PS_if";
 static const char sample[] = "_Z13sample_kernelPKfPiif";
 

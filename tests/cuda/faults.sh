@@ -80,11 +80,18 @@ same .kernels "kernels by name"
 same .memory "memory by kind"
 end_case
 
+# Buffers that come late are waited for; those that do not come in time are told.
 case_of fault-late-completion
-scenario='fault late-completion'
+scenario='fault late-completion 30ms'
 traced --cuda full -- decode
-missing=$(($(jq .kernel_count account.json) - $(jq .kernel_count log.json)))
-[ $missing = 0 ] || [ "$(lost_of device_late)" -gt 0 ] || fail "$missing kernels are missing, and nothing says so"
+same .kernels "kernels by name"
+end_case
+
+case_of fault-too-late-completion
+scenario='fault late-completion 20s'
+traced --cuda full -- decode
+is log.json .kernel_count 0 "kernels"
+[ "$(lost_of device_late)" -gt 0 ] || fail "all kernels are missing, and nothing says so"
 end_case
 
 case_of fault-clock-step

@@ -8,7 +8,7 @@
  * ends the program with a line that says so.
  *   - A flush that is not forced keeps buffers back whose records have not all ended; a forced one gives them
  * out, the end of what is still running is 0, and it is never told again.
- *   - No buffer (NULL): the record is dropped and counted; libraries before 12.9 U1 do not survive it. */
+ *   - No buffer (NULL): the record is dropped and counted; libraries before 12.9 do not survive it. */
 #include "tests/fakes/cupti.h"
 
 #include <errno.h>
@@ -157,7 +157,7 @@ static void start_worker(void)
 
 static void drop_without_buffer(void)
 {
-	if (sim_cupti_version() < 28 && !sim_cupti_engine()->scenario()->null_buffers) {
+	if (sim_cupti_version() < 27 && !sim_cupti_engine()->scenario()->null_buffers) {
 		dprintf(2, "simulated cupti: no buffer: version %u does not survive this\n",
 			sim_cupti_version());
 		abort();
@@ -233,6 +233,18 @@ bool sim_cupti_wants_call(uint32_t domain, uint32_t cbid)
 	return sim_cupti_wants(domain == SIM_DRIVER ? RVP_CUPTI_DRIVER : RVP_CUPTI_RUNTIME);
 }
 
+/* CUPTI keeps the times of kernels and copies in device memory of its own: three buffers, from the first of
+ * them on. */
+static void take_device_buffers(uint32_t kind, uint32_t device)
+{
+	static uint8_t has_taken[SIM_DEVICES];
+
+	if ((kind == RVP_CUPTI_CONCURRENT_KERNEL || kind == RVP_CUPTI_MEMCPY || kind == RVP_CUPTI_MEMSET ||
+	     kind == RVP_CUPTI_GRAPH_TRACE) &&
+	    !__atomic_exchange_n(&has_taken[device], 1, __ATOMIC_RELAXED))
+		sim_cupti_engine()->charge(device, 3 * sim_cupti_device_buffer_bytes);
+}
+
 void sim_cupti_add(const struct sim_activity *activity)
 {
 	_Alignas(8) uint8_t record[SIM_RECORD_BYTES];
@@ -241,6 +253,7 @@ void sim_cupti_add(const struct sim_activity *activity)
 	if (!sim_cupti_wants(kind) &&
 	    !(kind == RVP_CUPTI_CONCURRENT_KERNEL && sim_cupti_wants(RVP_CUPTI_KERNEL)))
 		return;
+	take_device_buffers(kind, activity->device);
 	bytes = sim_cupti_record(activity, record, this_thread());
 	if (bytes)
 		append(record, bytes, activity->end);
@@ -332,7 +345,9 @@ SHOWN uint32_t cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t enable)
 
 static void *flush_late(void *unused)
 {
-	struct timespec while_after = {.tv_nsec = 30000000};
+	uint64_t ns = sim_cupti_engine()->scenario()->late_ns;
+	struct timespec while_after = {.tv_sec = (time_t)(ns / 1000000000),
+				       .tv_nsec = (long)(ns % 1000000000)};
 
 	nanosleep(&while_after, NULL);
 	take_lock("a late flush");
@@ -353,7 +368,7 @@ SHOWN uint32_t cuptiActivityFlushAll(uint32_t flag)
 	if (open_buffer && open_buffer->used &&
 	    (flag & RVP_CUPTI_FLUSH_FORCED || open_buffer->ends_at <= now()))
 		close_buffer();
-	if (!sim_cupti_engine()->scenario()->late_completion)
+	if (!sim_cupti_engine()->scenario()->late_ns)
 		hand_out_full(flag & RVP_CUPTI_FLUSH_FORCED);
 	else if (pthread_create(&thread, NULL, flush_late, NULL) == 0)
 		pthread_detach(thread);
@@ -390,4 +405,40 @@ SHOWN uint32_t cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream,
 	has_told = true;
 	give_lock();
 	return RVP_CUPTI_SUCCESS;
+}
+
+/* For measuring a client: so many kernels' records as fast as buffers can be filled, in the calling thread;
+ * how long the client had each of them is the client's. Each goes forward by 1 us, every 16th is of another
+ * name. */
+SHOWN uint64_t simulated_flood(uint64_t count);
+SHOWN uint64_t simulated_flood(uint64_t count)
+{
+	_Alignas(8) uint8_t record[SIM_RECORD_BYTES];
+	struct sim_activity activity = {.kind = RVP_CUPTI_CONCURRENT_KERNEL, .context = 1, .stream = 7};
+	struct rvp_cupti_kernel *kernel = (struct rvp_cupti_kernel *)record;
+	uint64_t client_ns = 0, first = now() - count * 1000, begin;
+	uint32_t bytes;
+
+	activity.kernel.name = "flood_kernel";
+	bytes = sim_cupti_record(&activity, record, 0);
+	take_lock(__func__);
+	for (uint64_t i = 0; i < count; i++) {
+		if (is_full(bytes)) {
+			begin = now();
+			hand_out(open_buffer);
+			client_ns += now() - begin;
+			open_buffer = NULL;
+		}
+		if (!open_buffer && !open_one())
+			continue;
+		kernel->name = i % 16 ? "flood_kernel" : "flood_other";
+		kernel->start = first + i * 1000;
+		kernel->end = kernel->completed = kernel->start + 700;
+		kernel->correlation = (uint32_t)i;
+		memcpy(open_buffer->bytes + open_buffer->used, record, bytes);
+		open_buffer->used += bytes;
+		open_buffer->count++;
+	}
+	give_lock();
+	return client_ns;
 }

@@ -129,10 +129,16 @@ SHOWN uint32_t cuptiGetStreamId(void *context, void *stream, uint32_t *number)
 	return cuptiGetStreamIdEx(context, stream, 0, number);
 }
 
+size_t sim_cupti_device_buffer_bytes = 3200000;
+
 SHOWN uint32_t cuptiActivitySetAttribute(uint32_t attribute, size_t *bytes, void *value);
 SHOWN uint32_t cuptiActivitySetAttribute(uint32_t attribute, size_t *bytes, void *value)
 {
-	return bytes && value && attribute < 16 ? sim_cupti_usable() : RVP_CUPTI_INVALID_PARAMETER;
+	if (!bytes || !value || attribute >= 16)
+		return RVP_CUPTI_INVALID_PARAMETER;
+	if (attribute == RVP_CUPTI_DEVICE_BUFFER_BYTES)
+		sim_cupti_device_buffer_bytes = *(size_t *)value;
+	return sim_cupti_usable();
 }
 
 SHOWN uint32_t cuptiActivityGetAttribute(uint32_t attribute, size_t *bytes, void *value);
@@ -142,7 +148,7 @@ SHOWN uint32_t cuptiActivityGetAttribute(uint32_t attribute, size_t *bytes, void
 		return RVP_CUPTI_INVALID_PARAMETER;
 	memset(value, 0, *bytes);
 	if (*bytes == sizeof(size_t))
-		*(size_t *)value = attribute == RVP_CUPTI_DEVICE_BUFFER_BYTES   ? 3200000
+		*(size_t *)value = attribute == RVP_CUPTI_DEVICE_BUFFER_BYTES ? sim_cupti_device_buffer_bytes
 				   : attribute == RVP_CUPTI_DEVICE_BUFFER_LIMIT ? 250
 										: 3;
 	return sim_cupti_usable();

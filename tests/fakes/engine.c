@@ -225,6 +225,7 @@ const struct sim_engine sim_engine = {
     .node_number = sim_node_number,
     .device_used = device_used,
     .default_stream = default_stream,
+    .charge = sim_memory_charge,
 };
 
 #define SIZE(TYPE, BYTES) _Static_assert(sizeof(TYPE) == (BYTES), "a type of CUDA's has another size");

@@ -106,6 +106,7 @@ struct sim_engine {
 	uint64_t (*node_number)(void *node);
 	uint64_t (*device_used)(uint32_t device); /* by this process */
 	uint32_t (*default_stream)(void *context);
+	uint32_t (*charge)(uint32_t device, uint64_t bytes); /* memory that a tracer takes for itself */
 };
 extern const struct sim_engine sim_engine;
 

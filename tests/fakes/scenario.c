@@ -197,7 +197,7 @@ static void fault(struct line *line, struct sim_scenario *s)
 	else if (IS("reentrant"))
 		s->reentrant = true;
 	else if (IS("late-completion"))
-		s->late_completion = true;
+		s->late_ns = duration(line);
 	else if (IS("dropped"))
 		s->dropped = number(line);
 	else if (IS("zero-times"))

@@ -31,7 +31,9 @@ struct sim_scenario {
 	/* CUPTI's faults */
 	char subscriber[SIM_NAME_BYTES]; /* who is there already; "": nobody */
 	uint64_t subscribe_error, enable_error, enable_error_kind;
-	bool unusable, null_buffers, reentrant, late_completion;
+	bool unusable, null_buffers, reentrant;
+	uint64_t
+	    late_ns; /* a flush gives buffers out so much later, in a thread of its own; 0: as it should */
 	uint64_t dropped;
 	uint64_t zero_after, backward_after, unknown_after; /* kernels; UINT64_MAX: never */
 	uint64_t step_after;                                /* launches; UINT64_MAX: never */
