@@ -12,9 +12,12 @@
 #include "record/names.h"
 #include "report/analysis.h"
 #include "report/attribution.h"
+#include "report/kernels_trace.h"
+#include "report/kernels_verdict.h"
 #include "report/latency.h"
 #include "report/ledger.h"
 #include "report/write_csv.h"
+#include "report/write_kernels.h"
 #include "report/write_summary.h"
 #include "report/write_trace.h"
 
@@ -27,15 +30,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum output { MEMORY, CATEGORIES, LATENCY, TRACE, SUMMARY, OUTPUT_COUNT };
-static const char *const names[OUTPUT_COUNT] = {"memory.csv", "categories.csv", "latency.csv", "trace.json",
-						"summary.json"};
+/* KERNELS: only of a run that met a device. */
+enum output { MEMORY, CATEGORIES, LATENCY, KERNELS, TRACE, SUMMARY, OUTPUT_COUNT };
+static const char *const names[OUTPUT_COUNT] = {"memory.csv", "categories.csv", "latency.csv",
+						"kernels.csv", "trace.json",     "summary.json"};
 enum { GROWTH_POINTS = 32 }; /* ends of steps at which growth is measured */
 static const uint64_t trace_max_bytes = 100000000;
 
 struct outputs {
 	const char *folder;
 	FILE *files[OUTPUT_COUNT];
+	bool has_devices;
 };
 
 static void name_output(const struct outputs *outputs, int number, bool is_new, char *path, size_t path_bytes)
@@ -61,6 +66,8 @@ static struct rvp_status open_outputs(struct outputs *outputs)
 
 		name_output(outputs, i, true, path, sizeof path);
 		unlink(path);
+		if (i == KERNELS && !outputs->has_devices)
+			continue;
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (fd >= 0)
 			give_to_owner(fd, outputs->folder);
@@ -91,6 +98,8 @@ static struct rvp_status close_outputs(struct outputs *outputs)
 
 	for (int i = 0; i < OUTPUT_COUNT; i++) {
 		name_output(outputs, i, false, path, sizeof path);
+		if (!outputs->files[i])
+			continue;
 		if (fflush(outputs->files[i]) != 0 || ferror(outputs->files[i]))
 			return rvp_fail("write", path, errno ? errno : EIO);
 	}
@@ -104,6 +113,8 @@ static struct rvp_status rename_outputs(struct outputs *outputs)
 	for (int i = 0; i < OUTPUT_COUNT; i++) {
 		name_output(outputs, i, false, path, sizeof path);
 		name_output(outputs, i, true, new_path, sizeof new_path);
+		if (!outputs->files[i])
+			continue;
 		fclose(outputs->files[i]);
 		outputs->files[i] = NULL;
 		if (rename(new_path, path) != 0)
@@ -115,13 +126,36 @@ static struct rvp_status rename_outputs(struct outputs *outputs)
 /* The sentences, and summary.json that has them. */
 static void sum_up(struct outputs *outputs, struct rvp_run *run, struct rvp_attribution *attribution,
 		   const struct rvp_analysis *answer, const struct rvp_step_ends *ends,
-		   const struct rvp_ledger *ledger, const struct rvp_device_answers *devices)
+		   const struct rvp_ledger *ledger, const struct rvp_device_answers *devices,
+		   struct rvp_kernels *kernels)
 {
 	struct rvp_verdicts verdicts;
 
 	rvp_verdicts_make(&verdicts, run, answer, attribution, ends, ledger);
 	rvp_verdicts_add_devices(&verdicts, run, devices, attribution, ends);
-	rvp_summary_write(outputs->files[SUMMARY], run, answer, ledger, attribution, &verdicts, devices);
+	rvp_verdicts_add_kernels(&verdicts, kernels);
+	rvp_summary_write(outputs->files[SUMMARY], run, answer, ledger, attribution, &verdicts, devices, kernels);
+}
+
+/* Kernels, copies and the like, with their steps: kernels.csv, and their rows in the trace. */
+static struct rvp_status write_devices(struct outputs *outputs, struct rvp_run *run,
+				       const struct rvp_attribution_settings *settings, const struct rvp_steps *steps,
+				       struct rvp_trace *trace, struct rvp_kernel_trace *device_trace,
+				       struct rvp_kernels *kernels)
+{
+	struct rvp_kernel_csv csv;
+	struct rvp_kernel_sink *sinks[] = {&csv.sink, &device_trace->sink, NULL};
+
+	if (!outputs->has_devices)
+		return RVP_OK;
+	rvp_kernel_csv_open(&csv, run, outputs->files[KERNELS]);
+	if (!rvp_kernel_trace_open(device_trace, trace, kernels, RVP_NO_PROCESS, false))
+		return rvp_fail("write", names[TRACE], ENOMEM);
+	trace->devices = device_trace;
+	return rvp_kernels_read(kernels, run,
+				&(struct rvp_kernel_question){.steps = steps,
+							      .rule_files = settings ? settings->rule_files : NULL,
+							      .sinks = sinks});
 }
 
 static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *run,
@@ -135,12 +169,13 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 	struct rvp_analysis answer;
 	struct rvp_step_ends ends = {0};
 	struct rvp_device_answers devices = {0};
+	struct rvp_kernels kernels = {.has_device = false};
+	struct rvp_kernel_trace device_trace = {.trace = NULL};
 	struct rvp_status status = rvp_attribute(run, settings, &attribution);
 
 	if (rvp_failed(status))
 		return status;
 	rvp_csv_open(&csv, outputs->files[MEMORY], outputs->files[CATEGORIES]);
-	rvp_latency_write(outputs->files[LATENCY], rvp_attribution_steps(attribution));
 	if (!rvp_ledger_open(&ledger, run) ||
 	    !rvp_step_ends_spread(&ends, run, rvp_attribution_steps(attribution), GROWTH_POINTS) ||
 	    !rvp_trace_open(&trace, run, outputs->files[TRACE], trace_max_bytes)) {
@@ -150,7 +185,10 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 		return rvp_fail("write", names[TRACE], ENOMEM);
 	}
 	rvp_trace_put_steps(&trace, rvp_attribution_steps(attribution));
-	status = rvp_device_answers_make(&devices, run, attribution, 0, ends.moments_ns, ends.count, true);
+	status = write_devices(outputs, run, settings, rvp_attribution_steps(attribution), &trace, &device_trace, &kernels);
+	rvp_latency_write(outputs->files[LATENCY], run, rvp_attribution_steps(attribution), &kernels);
+	if (!rvp_failed(status))
+		status = rvp_device_answers_make(&devices, run, attribution, 0, ends.moments_ns, ends.count, true);
 	csv.devices = &devices;
 	status = rvp_failed(status) ? status : rvp_analyse(run,
 			     &(struct rvp_question){.observers = observers,
@@ -159,12 +197,14 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 						    .moment_count = ends.count},
 			     &answer);
 	rvp_trace_close(&trace);
+	rvp_kernel_trace_close(&device_trace);
 	if (!rvp_failed(status)) {
-		sum_up(outputs, run, attribution, &answer, &ends, &ledger, &devices);
+		sum_up(outputs, run, attribution, &answer, &ends, &ledger, &devices, &kernels);
 		rvp_analysis_free(&answer);
 		status = close_outputs(outputs);
 	}
 	rvp_device_answers_free(&devices);
+	rvp_kernels_free(&kernels);
 	rvp_ledger_close(&ledger);
 	rvp_step_ends_free(&ends);
 	rvp_attribution_close(attribution);
@@ -180,6 +220,7 @@ static struct rvp_status write_all(const char *folder, const char *to,
 
 	if (rvp_failed(status))
 		return status;
+	outputs.has_devices = rvp_run_has_devices(run);
 	status = open_outputs(&outputs);
 	if (!rvp_failed(status))
 		status = write_outputs(&outputs, run, settings);
@@ -298,7 +339,7 @@ static bool is_fresh(const char *folder)
 	uint64_t written = changed_ns(folder, names[SUMMARY]);
 
 	for (int i = 0; i < OUTPUT_COUNT; i++)
-		if (!changed_ns(folder, names[i]))
+		if (i != KERNELS && !changed_ns(folder, names[i]))
 			return false;
 	return written > records_changed_ns(folder) && is_complete(folder);
 }

@@ -2,6 +2,8 @@
 /* latency.c: see latency.h. */
 #include "report/latency.h"
 
+#include "report/kernels.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -59,11 +61,15 @@ struct rvp_latency rvp_latency_of_steps(const struct rvp_steps *steps)
 	return latency;
 }
 
-void rvp_latency_write(FILE *out, const struct rvp_steps *steps)
+void rvp_latency_write(FILE *out, const struct rvp_run *run, const struct rvp_steps *steps,
+		       const struct rvp_kernels *kernels)
 {
 	fputs("sample_id,wall_time_us,kernel_time_us,seq_len\n", out);
 	for (size_t i = 0; i < steps->count; i++) {
-		fprintf(out, "%zu,%" PRIu64 ",,", i, rvp_step_us(&steps->steps[i]));
+		fprintf(out, "%zu,%" PRIu64 ",", i, rvp_step_us(&steps->steps[i]));
+		if (kernels && rvp_kernels_step_is_measured(kernels, run, &steps->steps[i]))
+			fprintf(out, "%" PRIu64, (kernels->steps[i].kernel_busy.ns + 500) / 1000);
+		fputc(',', out);
 		if (steps->steps[i].seq_len)
 			fprintf(out, "%" PRIu64, steps->steps[i].seq_len);
 		fputc('\n', out);

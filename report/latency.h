@@ -23,8 +23,10 @@ struct rvp_latency rvp_latency_of_steps(const struct rvp_steps *steps);
 
 uint64_t rvp_step_us(const struct rvp_step *step);
 
-/* The rows of latency.csv, header included: what was not measured is empty. */
-void rvp_latency_write(FILE *out, const struct rvp_steps *steps);
+/* The rows of latency.csv, header included: what was not measured is empty. `kernels` may be NULL. */
+struct rvp_kernels;
+void rvp_latency_write(FILE *out, const struct rvp_run *run, const struct rvp_steps *steps,
+		       const struct rvp_kernels *kernels);
 
 /* The keys `steps` and, with steps, `latency` of summary.json. */
 void rvp_latency_write_json(struct rvp_json *json, const struct rvp_steps *steps);

@@ -25,6 +25,7 @@ enum rvp_rule_action {
 	RVP_RULE_PURPOSE, /* says what a block is for */
 	RVP_RULE_LEAVE,   /* generic: no later generic rule speaks; else: no generic and no later rule does */
 	RVP_RULE_STEP,    /* a scope of this name is a step, or a phase of one */
+	RVP_RULE_KERNEL,  /* a kernel of this name is of a class: `phase` has its number (kernels_names.h) */
 };
 
 enum rvp_rule_about {
@@ -40,6 +41,7 @@ enum rvp_rule_about {
 	RVP_RULE_MAPPED,
 	RVP_RULE_LOADED, /* path of a library that the process had, at any time */
 	RVP_RULE_MAPS,   /* path of a file that the process mapped, at any time */
+	RVP_RULE_NAME_OF_KERNEL, /* all of a kernel's demangled name */
 	RVP_RULE_ABOUT_COUNT
 };
 extern const char *const rvp_rule_words[RVP_RULE_ABOUT_COUNT];
@@ -60,7 +62,8 @@ struct rvp_rule_condition {
 	enum rvp_rule_about about;
 	bool is_negated;
 	uint32_t link, links;  /* of BY to PYTHON: first one and how many, in native or pythons */
-	uint32_t first, count; /* of FILE, THREAD, SCOPE, LOADED, MAPS: names in rvp_rules.patterns */
+	uint32_t first, count; /* of FILE, THREAD, SCOPE, LOADED, MAPS, NAME_OF_KERNEL: names in
+				* rvp_rules.patterns */
 	uint64_t least, most;  /* of BYTES */
 	uint32_t phases;       /* of PHASE: a bit a phase */
 };
@@ -68,7 +71,7 @@ struct rvp_rule_condition {
 struct rvp_rule {
 	enum rvp_rule_action action;
 	char purpose[64]; /* its text; "leave" and "step" too */
-	uint32_t phase;   /* of a step: enum rvp_step_phase */
+	uint32_t phase;   /* of a step: enum rvp_step_phase; of a kernel: enum rvp_kernel_class */
 	const char *file; /* name for reasons: "ggml.rules" */
 	uint32_t line;
 	char *title, *because; /* title: "" without */

@@ -450,7 +450,7 @@ bool rvp_rule_condition_holds(struct rvp_rule_matcher *matcher, const struct rvp
 static bool is_allowed(const struct rvp_rule_matcher *matcher, const struct rvp_rule *rule,
 		       const struct path_sets *sets)
 {
-	if (rule->action == RVP_RULE_STEP)
+	if (rule->action == RVP_RULE_STEP || rule->action == RVP_RULE_KERNEL)
 		return false;
 	for (uint32_t i = 0; i < rule->count; i++) {
 		const struct rvp_rule_condition *condition = &matcher->rules->conditions[rule->first + i];

@@ -9,6 +9,7 @@
 #include "report/rules.h"
 
 #include "report/grow.h"
+#include "report/kernels_names.h"
 #include "report/rules_text.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@ const char *const rvp_rule_words[RVP_RULE_ABOUT_COUNT] = {
     [RVP_RULE_PYTHON] = "python", [RVP_RULE_BYTES] = "bytes",   [RVP_RULE_FILE] = "file",
     [RVP_RULE_THREAD] = "thread", [RVP_RULE_PHASE] = "phase",   [RVP_RULE_SCOPE] = "scope",
     [RVP_RULE_MAPPED] = "mapped", [RVP_RULE_LOADED] = "loaded", [RVP_RULE_MAPS] = "maps",
+    [RVP_RULE_NAME_OF_KERNEL] = "kernel",
 };
 
 struct reader {
@@ -247,6 +249,7 @@ static bool read_condition(struct reader *reader, struct rvp_rule_condition *con
 	case RVP_RULE_SCOPE:
 	case RVP_RULE_LOADED:
 	case RVP_RULE_MAPS:
+	case RVP_RULE_NAME_OF_KERNEL:
 		condition->count = read_patterns(reader, condition->about, &condition->first);
 		return condition->count != 0;
 	default: return read_chain(reader, condition);
@@ -312,7 +315,16 @@ static bool read_body(struct reader *reader, struct rvp_rule *rule)
 	return rule->because != NULL;
 }
 
-/* kv_cache, weights/copy, leave, step, step/prefill */
+/* "kernel/gemm" */
+static bool is_kernel(struct rvp_rule *rule)
+{
+	static const char before[] = "kernel/";
+
+	return !strncmp(rule->purpose, before, strlen(before)) &&
+	       rvp_kernel_class_of_word(rule->purpose + strlen(before), &rule->phase);
+}
+
+/* kv_cache, weights/copy, leave, step, step/prefill, kernel/gemm */
 static bool read_action(struct reader *reader, struct rvp_rule *rule)
 {
 	const struct rvp_rule_token *token = &reader->text.token;
@@ -330,13 +342,15 @@ static bool read_action(struct reader *reader, struct rvp_rule *rule)
 		rule->action = RVP_RULE_LEAVE;
 	else if (!strcmp(rule->purpose, "step") || rvp_rule_step_phase(rule->purpose, &rule->phase))
 		rule->action = RVP_RULE_STEP;
+	else if (is_kernel(rule))
+		rule->action = RVP_RULE_KERNEL;
 	else if (!is_purpose)
 		return expected(reader, "a category, leave or step");
 	rvp_rule_text_next(&reader->text);
 	return true;
 }
 
-/* A step's only condition is a scope: it is looked for at names, not at blocks. */
+/* A step's only condition is a scope: it is looked for at names, not at blocks; as is a kernel's name. */
 static bool check(struct reader *reader, const struct rvp_rule *rule)
 {
 	const struct rvp_rule_condition *condition = &reader->rules->conditions[rule->first];
@@ -344,6 +358,11 @@ static bool check(struct reader *reader, const struct rvp_rule *rule)
 	if (rule->action == RVP_RULE_STEP &&
 	    (rule->count != 1 || condition->about != RVP_RULE_SCOPE || condition->is_negated))
 		return expected(reader, "`scope` as the only condition of a step");
+	for (uint32_t i = 0; i < rule->count; i++)
+		if ((condition[i].about == RVP_RULE_NAME_OF_KERNEL) != (rule->action == RVP_RULE_KERNEL))
+			return expected(reader, rule->action == RVP_RULE_KERNEL
+						    ? "`kernel` as the only conditions of a kernel's class"
+						    : "no `kernel` in a rule for blocks");
 	return true;
 }
 

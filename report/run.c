@@ -8,6 +8,7 @@
  */
 #include "record/clock_ns.h"
 #include "report/alive.h"
+#include "report/kernels_defs.h"
 #include "report/run_source.h"
 
 #include <dirent.h>
@@ -420,6 +421,7 @@ void rvp_run_close(struct rvp_run *run)
 
 		rvp_log_close(&process->source->log);
 		free(process->source->forks);
+		rvp_kernel_defs_free(process->source->kernel_defs);
 		free(process->source->node_numbers);
 		free(process->source->python_numbers);
 		free(process->modules);

@@ -12,6 +12,8 @@
 
 #define RVP_NO_ENTRY UINT32_MAX
 
+struct rvp_kernel_defs; /* kernels_defs.h */
+
 /* A FORK record of a process. */
 struct rvp_fork {
 	uint64_t stamp;
@@ -37,6 +39,7 @@ struct rvp_process_source {
 	uint64_t number_limit; /* no node or code can have a larger number */
 	uint32_t *node_numbers, *python_numbers; /* by number in the log: its path's; NULL: the same (paths.c) */
 	size_t node_numbers_count, python_numbers_count;
+	struct rvp_kernel_defs *kernel_defs; /* NULL: no record of a device */
 };
 
 struct rvp_run_source {

@@ -8,6 +8,7 @@
  */
 #include "report/brief.h"
 #include "report/grow.h"
+#include "report/kernels_defs.h"
 #include "report/run_source.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@ struct scan {
 	struct rvp_process_source *source;
 	struct rvp_arena *arena;
 	uint32_t tid;
+	uint32_t chunk; /* its number */
 	bool no_memory;
 };
 
@@ -327,7 +329,12 @@ static void take_definition(struct scan *scan, const struct rvp_record *record)
 		if (scan->source->log.deferred_count)
 			settle_deferred(scan, record);
 		break;
-	default: scan->no_memory |= !rvp_devices_note(scan->process, scan->arena, record); break;
+	default:
+		scan->no_memory |= !rvp_devices_note(scan->process, scan->arena, record);
+		if (record->kind >= RVP_DEVICE && !rvp_kernel_defs_take(&scan->source->kernel_defs, scan->chunk, record,
+								scan->source->number_limit))
+			scan->no_memory = true;
+		break;
 	}
 }
 
@@ -374,6 +381,7 @@ static void scan_chunk(struct scan *scan, const struct rvp_chunk *chunk)
 	struct rvp_record record;
 
 	scan->tid = chunk->tid;
+	scan->chunk = (uint32_t)(chunk - scan->source->log.chunks);
 	for (;;) {
 		skip_briefs(scan, &decoder);
 		if (!rvp_decode_next(&decoder, &record))

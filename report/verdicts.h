@@ -9,6 +9,7 @@
  *   kv_growth   the KV cache grows with the steps, as it is made to
  *   growth      live memory grows with the steps, and where
  *   allocator   the allocator kept much that had been given back to it, when RSS was highest
+ *   device_bound, host_bound, communication_bound   what the busiest device waited for (kernels_verdict.h)
  *   lost        records are missing: the figures are lower bounds
  * and of devices, each named:
  *   device_peak what its memory consisted of when it was highest

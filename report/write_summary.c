@@ -7,6 +7,7 @@
 #include "report/category_totals.h"
 #include "report/cost.h"
 #include "report/json_writer.h"
+#include "report/kernels_json.h"
 #include "report/rows.h"
 #include "report/write_device.h"
 #include "report/write_ledger.h"
@@ -315,7 +316,8 @@ static void write_verdicts(struct writer *writer, const struct rvp_verdicts *ver
 
 void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_analysis *answer,
 		       const struct rvp_ledger *ledger, struct rvp_attribution *attribution,
-		       const struct rvp_verdicts *verdicts, const struct rvp_device_answers *devices)
+		       const struct rvp_verdicts *verdicts, const struct rvp_device_answers *devices,
+		       struct rvp_kernels *kernels)
 {
 	struct writer writer = {.json.out = out,
 				.run = run,
@@ -332,6 +334,8 @@ void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_an
 	write_devices(&writer, devices);
 	rvp_latency_write_json(&writer.json, attribution ? rvp_attribution_steps(attribution)
 							 : &(struct rvp_steps){.source = "none"});
+	if (kernels)
+		rvp_kernels_write_summary(&writer.json, run, kernels);
 	rvp_metrics_write_json(&run->metrics, &writer.json);
 	write_verdicts(&writer, verdicts);
 	write_cost(&writer);

@@ -2,6 +2,7 @@
 /* write_trace.c: see write_trace.h. */
 #include "report/write_trace.h"
 
+#include "report/kernels_trace.h"
 #include "report/trace_events.h"
 #include "report/trace_slices.h"
 
@@ -250,7 +251,9 @@ bool rvp_trace_open(struct rvp_trace *trace, const struct rvp_run *run, FILE *ou
 		free_all(trace);
 		return false;
 	}
-	rvp_trace_put(trace, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+	rvp_trace_put(trace, "{");
+	rvp_kernel_trace_head(trace, RVP_NO_PROCESS);
+	rvp_trace_put(trace, "\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
 	put_names(trace);
 	return true;
 }
@@ -340,14 +343,25 @@ void rvp_trace_close(struct rvp_trace *trace)
 		put_cut(trace, "events", trace->cut_events, trace->cut_ns);
 	if (trace->cut_slices)
 		put_cut(trace, "scopes, operators and ranges", trace->cut_slices, trace->run->begin_ns);
+	if (trace->devices && trace->devices->cut_count)
+		put_cut(trace, "pieces of device work", trace->devices->cut_count, trace->run->begin_ns);
 	rvp_trace_put(trace, "\n],\"metadata\":{\"producer\":\"rvprof\",\"run_id\":");
 	rvp_trace_put_text(trace, trace->run->id);
 	rvp_trace_put(trace, ",\"command\":");
 	rvp_trace_put_text(trace, trace->run->name);
 	rvp_trace_put(trace,
 		      ",\"start_unix_us\":%" PRIu64 ",\"start_unix_ns\":\"%" PRIu64
-		      "\",\"cut_events\":%" PRIu64 ",\"cut_slices\":%" PRIu64 "}}\n",
+		      "\",\"cut_events\":%" PRIu64 ",\"cut_slices\":%" PRIu64,
 		      trace->run->begin_ns / 1000, trace->run->begin_ns, trace->cut_events,
 		      trace->cut_slices);
+	if (trace->devices)
+		rvp_trace_put(trace,
+			      ",\"cut_device_work\":%" PRIu64 ",\"untimed_device_work\":%" PRIu64
+			      ",\"device_clock\":\"%s\",\"device_clock_error_ns\":%" PRIu64
+			      ",\"device_clock_steps\":%zu",
+			      trace->devices->cut_count, trace->devices->untimed_count,
+			      trace->devices->clock->is_tied ? "tied" : "relative", trace->devices->clock->error_ns,
+			      trace->devices->clock->steps);
+	rvp_trace_put(trace, "}}\n");
 	free_all(trace);
 }

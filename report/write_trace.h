@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 struct rvp_trace_slices;
+struct rvp_kernel_trace;
 
 struct rvp_trace {
 	struct rvp_observer observer;
@@ -26,10 +27,11 @@ struct rvp_trace {
 	bool has_category[RVP_CATEGORY_COUNT]; /* once seen, a category stays in the counter */
 	struct rvp_trace_slices *slices;
 	uint64_t bytes, max_bytes, cut_events, cut_ns, cut_slices;
+	const struct rvp_kernel_trace *devices; /* NULL: none; what it could not draw is told at the end */
 	bool has_events;
 };
 
-/* Writes the head and all names. False without memory. `max_bytes`: of the whole file. */
+/* Writes the head (with what Kineto says of devices, where there are any) and all names. False without memory. `max_bytes`: of the whole file. */
 bool rvp_trace_open(struct rvp_trace *trace, const struct rvp_run *run, FILE *out, uint64_t max_bytes);
 
 /* Steps and phases, as slices of the threads that began them. Before the pass. */

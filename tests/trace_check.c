@@ -135,19 +135,33 @@ static void check_metadata(json_t *event, size_t index)
 	bool is_sort = strstr(name, "sort_index") != NULL;
 
 	if (strcmp(name, "process_name") && strcmp(name, "thread_name") &&
-	    strcmp(name, "process_sort_index") && strcmp(name, "thread_sort_index"))
+	    strcmp(name, "process_sort_index") && strcmp(name, "thread_sort_index") &&
+	    strcmp(name, "process_labels"))
 		breach(index, "metadata %s is not handled", name);
 	if (is_sort ? !json_is_integer(json_object_get(args, "sort_index"))
-		    : !json_is_string(json_object_get(args, "name")))
+		    : !json_is_string(json_object_get(args, strcmp(name, "process_labels") ? "name" : "labels")))
 		breach(index, "metadata %s without its argument", name);
 }
 
 struct slice {
 	uint64_t thread;
 	double begin, end;
+	bool is_device; /* pieces may touch: rounding of their sums, 1e-4 us, is no crossing */
 };
 static struct slice *slices;
 static size_t slice_count;
+
+static bool is_of_device(const char *category)
+{
+	return category && (!strncmp(category, "gpu_", 4) || !strncmp(category, "cuda_", 5) ||
+			    !strcmp(category, "kernel") || !strcmp(category, "overhead"));
+}
+
+/* Whether it lies before `begin`. */
+static bool is_over(const struct slice *slice, double begin)
+{
+	return slice->end <= begin + (slice->is_device ? 0.0001 : 0);
+}
 
 static void add_slice(json_t *event, size_t index)
 {
@@ -158,6 +172,7 @@ static void add_slice(json_t *event, size_t index)
 	    (uint64_t)id_of(event, index, "pid", true) << 32 | id_of(event, index, "tid", false);
 	slices[slice_count].begin = number(event, index, "ts", true);
 	slices[slice_count].end = slices[slice_count].begin + number(event, index, "dur", true);
+	slices[slice_count].is_device = is_of_device(json_string_value(json_object_get(event, "cat")));
 	slice_count++;
 }
 
@@ -181,7 +196,7 @@ static void check_nesting(void)
 		qsort(slices, slice_count, sizeof *slices, compare_slices);
 	for (size_t i = 0; open && i < slice_count; i++) {
 		while (depth &&
-		       (open[depth - 1].thread != slices[i].thread || open[depth - 1].end <= slices[i].begin))
+		       (open[depth - 1].thread != slices[i].thread || is_over(&open[depth - 1], slices[i].begin)))
 			depth--;
 		if (depth && open[depth - 1].end < slices[i].end)
 			breach(i, "slices of one thread overlap at %.3f", slices[i].begin);

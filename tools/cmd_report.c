@@ -19,6 +19,7 @@
 #include "report/write_device.h"
 #include "report/write_ledger.h"
 #include "tools/newest_run.h"
+#include "tools/report_kernels.h"
 #include "tools/report_questions.h"
 #include "tools/summary_verdicts.h"
 
@@ -36,7 +37,8 @@ struct settings {
 	enum rvp_measure measure;
 	enum rvp_color_choice color;
 	unsigned top_count, frame_count;
-	bool json, has_top, ledger;
+	bool json, has_top, ledger, kernels;
+	enum rvp_kernels_by kernels_by;
 	const char *rule_files[RULE_FILES_MAX + 1]; /* NULL ends them */
 	int rule_count;
 	struct rvp_question_words words;
@@ -67,6 +69,9 @@ static const char help[] =
     "  --by WHAT           only the list by: peak, end, allocated, count, temporary\n"
     "  --device NAME       the same of that device's memory (cuda:0), in place of the host's\n"
     "  --ledger            what resident memory consisted of at its peak, the end and snapshots\n"
+    "  --kernels           time on devices by kernel, with the columns of nsys' cuda_gpu_kern_sum\n"
+    "  --kernels --by WHAT the same by: kernel, class, step, stream, site (where they were launched)\n"
+    "  --kernels --step N  of one step alone\n"
     "  --top N             call stacks a list (10 in the first, 5 in the others)\n"
     "  --frames N          lines a call stack (5)\n"
     "  --json              the text of summary.json; with any other option that answer\n"
@@ -84,6 +89,7 @@ const struct option rvp_report_options[] = {
 	{"by", required_argument, NULL, 'b'},
 	{"ledger", no_argument, NULL, 'l'},
 	{"device", required_argument, NULL, 'D'},
+	{"kernels", no_argument, NULL, 'k'},
 	{"top", required_argument, NULL, 'n'},
 	{"frames", required_argument, NULL, 'd'},
 	{"json", no_argument, NULL, 'j'},
@@ -153,7 +159,8 @@ static bool take_option(struct settings *settings, int option)
 	case 'a': settings->at = optarg; return true;
 	case 'f': settings->from = optarg; return true;
 	case 't': settings->to = optarg; return true;
-	case 'b': settings->by = optarg; return measure_of(optarg, &settings->measure);
+	case 'b': settings->by = optarg; return true;
+	case 'k': settings->kernels = true; return true;
 	case 'n': settings->has_top = true; return number_of("top", optarg, &settings->top_count);
 	case 'd': return number_of("frames", optarg, &settings->frame_count);
 	case 'j': settings->json = true; return true;
@@ -163,6 +170,19 @@ static bool take_option(struct settings *settings, int option)
 	case 'c': return color_of(optarg, &settings->color);
 	default: return rvp_take_question(&settings->words, option, optarg);
 	}
+}
+
+/* --kernels goes with --by, --step and what is about rows alone. */
+static bool kernels_are_whole(struct settings *settings)
+{
+	const struct rvp_question_words *words = &settings->words;
+
+	if (settings->at || settings->from || settings->to || settings->ledger || words->has_versus ||
+	    (words->what != RVP_ASKED_NOTHING && words->what != RVP_ASKED_STEPS)) {
+		rvp_complain("report --kernels takes --by, --step, --top and --json");
+		return false;
+	}
+	return !settings->by || rvp_kernels_by_of(settings->by, &settings->kernels_by);
 }
 
 /* False after a complaint. */
@@ -180,6 +200,10 @@ static bool take_options(struct settings *settings, int argc, char **argv, bool 
 		if (option != 'h' && !take_option(settings, option))
 			return false;
 	}
+	if (settings->kernels)
+		return kernels_are_whole(settings);
+	if (settings->by && !measure_of(settings->by, &settings->measure))
+		return false;
 	if ((settings->at != NULL) + (settings->from || settings->to) + (settings->by != NULL) +
 		settings->ledger + (settings->words.what != RVP_ASKED_NOTHING) <
 	    2)
@@ -406,6 +430,8 @@ static struct rvp_status print_report(struct report *report)
 	}
 	rvp_text_host(&report->view);
 	status = rvp_text_devices(&report->view, &report->devices, report->stacks);
+	if (!rvp_failed(status))
+		status = rvp_report_kernels_section(&report->view, report->settings.rule_files);
 	rvp_text_rest(&report->view);
 	rvp_text_allocator(&report->view, &report->ledger);
 	return status;
@@ -478,6 +504,20 @@ static struct rvp_status find_device(struct report *report)
 	return rvp_fail_with("report on device", name, "%s", list);
 }
 
+static struct rvp_status kernels(struct report *report)
+{
+	const struct settings *settings = &report->settings;
+
+	return rvp_report_kernels(report->run, &report->view,
+				  &(struct rvp_kernels_asked){
+							      .has_step = settings->words.what == RVP_ASKED_STEPS,
+							      .step = settings->words.step,
+							      .by = settings->kernels_by,
+							      .json = settings->json,
+							      .row_count = settings->has_top ? settings->top_count : SIZE_MAX,
+							      .rule_files = settings->rule_files});
+}
+
 static struct rvp_status answer(struct report *report, const char *folder)
 {
 	struct rvp_status status = rvp_run_open(&report->run, folder);
@@ -489,9 +529,11 @@ static struct rvp_status answer(struct report *report, const char *folder)
 	status = find_device(report);
 	if (rvp_failed(status))
 		return status;
+	report->view.run = report->run;
+	if (report->settings.kernels)
+		return kernels(report);
 	if (report->settings.words.what)
 		return inquire(report);
-	report->view.run = report->run;
 	status = find_moments(report);
 	if (!rvp_failed(status))
 		status = analyse(report);
@@ -538,7 +580,8 @@ static struct rvp_status print_summary(const char *folder)
 static bool wants_summary(const struct settings *settings)
 {
 	return settings->json && !settings->words.what && !settings->at && !settings->from && !settings->to &&
-	       !settings->by && !settings->ledger && !settings->device;
+	       !settings->by && !settings->ledger && !settings->device &&
+	       !settings->kernels;
 }
 
 /* 2 after a complaint; a pipe that nobody reads is no failure of ours. */
@@ -564,7 +607,7 @@ static int report_on(struct report *report, const char *folder)
 	struct rvp_status status = finalized;
 
 	rvp_summary_verdicts(&report->verdicts, folder);
-	report->view.verdicts = report->settings.words.what ? NULL : &report->verdicts;
+	report->view.verdicts = report->settings.words.what || report->settings.kernels ? NULL : &report->verdicts;
 	if (!wants_summary(&report->settings)) {
 		status = answer(report, folder);
 		if (!rvp_failed(status) && rvp_failed(finalized))

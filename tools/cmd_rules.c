@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_rules.c: `rvprof rules check FILE.. | list | why SITE [DIR]`: what rule files say, and which rule spoke
+/* cmd_rules.c: `rvprof rules check FILE.. | list | why SITE [DIR] | kernel NAME..`: what rule files say, and which rule spoke
  * where.
  *
  * `why` matches every call path of the run that has SITE in a frame against all rules, the user's first (of
@@ -8,6 +8,7 @@
  * judged: blocks of one call path differ. */
 #include "report/analysis.h"
 #include "report/json_writer.h"
+#include "report/kernels_names.h"
 #include "report/rules_speak.h"
 #include "report/run_source.h"
 #include "report/symbols_groups.h"
@@ -28,6 +29,7 @@ static const char help[] =
     "       rvprof rules why SITE [DIR] [--rules FILE]\n"
     "                                             which rules were tried on the call stacks with SITE in a\n"
     "                                             function's name, and which one speaks\n"
+    "       rvprof rules kernel NAME..             of which class kernels of these names are, and by which rule\n"
     "  --rules FILE   rules of your own, asked before the built-in ones; several times\n"
     "  --json         one JSON object\n"
     "  --help         this\n"
@@ -245,7 +247,7 @@ static void inquire(const struct inquiry *inquiry)
 		char missing[128], asks[128];
 		const char *verdict;
 
-		if (rule->action == RVP_RULE_STEP || !came_near(inquiry, rule))
+		if (rule->action == RVP_RULE_STEP || rule->action == RVP_RULE_KERNEL || !came_near(inquiry, rule))
 			continue;
 		words(inquiry, rule, false, missing, sizeof missing);
 		words(inquiry, rule, true, asks, sizeof asks);
@@ -416,6 +418,31 @@ static int why(const struct arguments *arguments)
 	return exit_status;
 }
 
+/* ---- kernel ---- */
+
+/* Names as kernels.csv has them: demangled. */
+static int kernel(const struct arguments *arguments)
+{
+	struct rvp_rule_list rules = {0};
+	bool is_good = read_all(arguments, NULL, &rules);
+
+	if (!arguments->word_count) {
+		rvp_complain("rules kernel takes the name of a kernel");
+		is_good = false;
+	}
+	for (int i = 0; is_good && i < arguments->word_count; i++) {
+		const struct rvp_rule *rule = rvp_rules_of_kernel(&rules, arguments->words[i]);
+
+		if (rule)
+			printf("%-14s %s:%u %s%s\n", rvp_kernel_class_names[rule->phase], rule->file, rule->line,
+			       rule->title, rule->is_untested ? "  [untested]" : "");
+		else
+			printf("%-14s no rule\n", rvp_kernel_class_names[RVP_KERNEL_CLASS_OTHER]);
+	}
+	rvp_rules_free(&rules);
+	return is_good ? RVP_EXIT_DONE : RVP_EXIT_USAGE;
+}
+
 /* ---- words ---- */
 
 static const struct option options[] = {{"json", no_argument, NULL, 'j'},
@@ -455,8 +482,8 @@ static bool read_arguments(struct arguments *arguments, int argc, char **argv, i
 
 int rvp_cmd_rules(int argc, char **argv)
 {
-	static const char *const verbs[] = {"check", "list", "why", NULL};
-	static int (*const act[])(const struct arguments *) = {check, list, why};
+	static const char *const verbs[] = {"check", "list", "why", "kernel", NULL};
+	static int (*const act[])(const struct arguments *) = {check, list, why, kernel};
 	struct arguments arguments = {0};
 	const char *near;
 	int status;
@@ -464,7 +491,7 @@ int rvp_cmd_rules(int argc, char **argv)
 	if (!read_arguments(&arguments, argc, argv, &status))
 		return status;
 	if (!arguments.word_count) {
-		rvp_complain("rules takes check, list or why; see rvprof rules --help");
+		rvp_complain("rules takes check, list, why or kernel; see rvprof rules --help");
 		return RVP_EXIT_USAGE;
 	}
 	for (int i = 0; verbs[i]; i++)
@@ -474,7 +501,7 @@ int rvp_cmd_rules(int argc, char **argv)
 			return act[i](&arguments);
 		}
 	near = rvp_nearest(arguments.words[0], verbs);
-	rvp_complain("rules takes check, list or why, not '%s'%s%s%s", arguments.words[0],
+	rvp_complain("rules takes check, list, why or kernel, not '%s'%s%s%s", arguments.words[0],
 		     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	return RVP_EXIT_USAGE;
 }

@@ -9,10 +9,13 @@
  */
 #include "record/names.h"
 #include "report/attribution.h"
+#include "report/kernels_trace.h"
+#include "report/kernels_verdict.h"
 #include "report/latency.h"
 #include "report/run.h"
 #include "report/write_csv.h"
 #include "report/write_summary.h"
+#include "report/write_kernels.h"
 #include "report/write_trace.h"
 #include "tests/fuzz/folder_input.h"
 #include "tests/fuzz/target.h"
@@ -86,6 +89,43 @@ static void check_sums(const struct rvp_analysis *answer)
 		abort();
 }
 
+/* (KN2), (KN3) of kernels.h. */
+static void check_devices(const struct rvp_kernels *kernels)
+{
+	uint64_t work = kernels->kernels.ns + kernels->copies.ns + kernels->sets.ns + kernels->graph_runs.ns;
+	uint64_t streams = 0, classes = 0;
+
+	for (size_t i = 0; i < kernels->stream_count; i++)
+		streams += kernels->streams[i].kernels.ns + kernels->streams[i].copies.ns;
+	for (int i = 0; i < RVP_KERNEL_CLASS_COUNT; i++)
+		classes += kernels->by_class[i].ns;
+	if (streams != work || classes != work)
+		abort();
+	for (size_t i = 0; i < kernels->device_count; i++) {
+		const struct rvp_kernel_device *device = &kernels->devices[i];
+
+		if (device->all.ns + rvp_kernel_device_idle_ns(device) != device->last_ns - device->first_ns)
+			abort();
+	}
+}
+
+static void write_devices(struct rvp_run *run, struct rvp_attribution *attribution, struct rvp_trace *trace,
+			  struct rvp_kernels *kernels, FILE *out)
+{
+	struct rvp_kernel_trace device_trace;
+	struct rvp_kernel_csv csv;
+	struct rvp_kernel_sink *sinks[] = {&csv.sink, &device_trace.sink, NULL};
+
+	rvp_kernel_csv_open(&csv, run, out);
+	if (!rvp_kernel_trace_open(&device_trace, trace, kernels, RVP_NO_PROCESS, false) ||
+	    rvp_failed(rvp_kernels_read(
+		kernels, run,
+		&(struct rvp_kernel_question){.steps = rvp_attribution_steps(attribution), .sinks = sinks})))
+		abort();
+	check_devices(kernels);
+	rvp_kernel_trace_close(&device_trace);
+}
+
 /* As rvp_finalize, into no file. */
 static void write_all(struct rvp_run *run, struct rvp_attribution *attribution, FILE *out)
 {
@@ -97,13 +137,15 @@ static void write_all(struct rvp_run *run, struct rvp_attribution *attribution, 
 	struct rvp_step_ends ends;
 	struct rvp_verdicts verdicts;
 	struct rvp_device_answers devices;
+	struct rvp_kernels kernels;
 
 	rvp_csv_open(&csv, out, out);
-	rvp_latency_write(out, rvp_attribution_steps(attribution));
 	if (!rvp_step_ends_spread(&ends, run, rvp_attribution_steps(attribution), 16) ||
 	    !rvp_ledger_open(&ledger, run) || !rvp_trace_open(&trace, run, out, 1 << 20))
 		abort();
 	rvp_trace_put_steps(&trace, rvp_attribution_steps(attribution));
+	write_devices(run, attribution, &trace, &kernels, out);
+	rvp_latency_write(out, run, rvp_attribution_steps(attribution), &kernels);
 	if (rvp_failed(rvp_device_answers_make(&devices, run, attribution, 0, ends.moments_ns, ends.count, true)))
 		abort();
 	csv.devices = &devices;
@@ -118,7 +160,9 @@ static void write_all(struct rvp_run *run, struct rvp_attribution *attribution, 
 	rvp_trace_close(&trace);
 	rvp_verdicts_make(&verdicts, run, &answer, attribution, &ends, &ledger);
 	rvp_verdicts_add_devices(&verdicts, run, &devices, attribution, &ends);
-	rvp_summary_write(out, run, &answer, &ledger, attribution, &verdicts, &devices);
+	rvp_verdicts_add_kernels(&verdicts, &kernels);
+	rvp_summary_write(out, run, &answer, &ledger, attribution, &verdicts, &devices, &kernels);
+	rvp_kernels_free(&kernels);
 	check_sums(&answer);
 	for (size_t i = 0; i < devices.count; i++)
 		check_sums(&devices.items[i].analysis);

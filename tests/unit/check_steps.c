@@ -326,7 +326,7 @@ START_TEST(a_row_a_step_and_empty_fields_for_what_was_not_measured)
 	char text[256] = "";
 	FILE *file = fmemopen(text, sizeof text, "w");
 
-	rvp_latency_write(file, &(struct rvp_steps){.steps = two, .count = 2});
+	rvp_latency_write(file, NULL, &(struct rvp_steps){.steps = two, .count = 2}, NULL);
 	fclose(file);
 	ck_assert_str_eq(text, "sample_id,wall_time_us,kernel_time_us,seq_len\n0,2500,,25\n1,1,,\n");
 }

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* distribution.c: see distribution.h. */
+#include "report/distribution.h"
+
+#include "report/grow.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PART_BITS = 7, PARTS = 1 << PART_BITS, BUCKETS = (64 - PART_BITS + 1) * PARTS };
+
+/* Numbers below 2 * PARTS have a bucket each. */
+static unsigned bucket_of(uint64_t value)
+{
+	unsigned shift = value >= 2 * PARTS ? 63 - PART_BITS - (unsigned)__builtin_clzll(value) : 0;
+
+	return shift * PARTS + (unsigned)(value >> shift);
+}
+
+static double middle_of(unsigned bucket)
+{
+	unsigned shift = bucket < 2 * PARTS ? 0 : bucket / PARTS - 1;
+	double first = ldexp((double)(bucket - shift * PARTS), (int)shift);
+
+	return first + (ldexp(1, (int)shift) - 1) / 2;
+}
+
+static void turn_into_histogram(struct rvp_distribution *distribution)
+{
+	uint64_t *buckets = calloc(BUCKETS, sizeof *buckets);
+
+	for (size_t i = 0; buckets && i < distribution->count; i++)
+		buckets[bucket_of(distribution->values[i])]++;
+	free(distribution->values);
+	distribution->values = buckets;
+	distribution->is_histogram = true;
+	distribution->no_memory |= !buckets;
+}
+
+static void keep(struct rvp_distribution *distribution, uint64_t value)
+{
+	if (distribution->no_memory)
+		return;
+	if (!distribution->is_histogram && distribution->count == RVP_DISTRIBUTION_EXACT)
+		turn_into_histogram(distribution);
+	if (distribution->no_memory)
+		return;
+	if (distribution->is_histogram) {
+		distribution->values[bucket_of(value)]++;
+		return;
+	}
+	if (rvp_grow((void **)&distribution->values, &distribution->room, distribution->count + 1,
+		     sizeof value))
+		distribution->values[distribution->count] = value;
+	else
+		distribution->no_memory = true;
+}
+
+void rvp_distribution_add(struct rvp_distribution *distribution, uint64_t value)
+{
+	keep(distribution, value);
+	if (!distribution->count || value < distribution->least)
+		distribution->least = value;
+	if (value > distribution->most)
+		distribution->most = value;
+	distribution->count++;
+	distribution->sum += value;
+	distribution->squares += (unsigned __int128)value * value;
+}
+
+double rvp_distribution_mean(const struct rvp_distribution *distribution)
+{
+	return distribution->count ? (double)distribution->sum / (double)distribution->count : 0;
+}
+
+/* In whole numbers up to the last division: nothing cancels. */
+double rvp_distribution_deviation(const struct rvp_distribution *distribution)
+{
+	uint64_t count = distribution->count;
+	unsigned __int128 sum = distribution->sum, spread;
+
+	if (count < 2)
+		return 0;
+	if (distribution->squares > ~(unsigned __int128)0 / count) {
+		long double mean = (long double)sum / (long double)count;
+		long double above = (long double)distribution->squares / (long double)count - mean * mean;
+
+		return above > 0 ? (double)sqrtl(above * (long double)count / (long double)(count - 1)) : 0;
+	}
+	spread = distribution->squares * count - sum * sum;
+	return (double)sqrtl((long double)spread / (long double)count / (long double)(count - 1));
+}
+
+static int compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Of the number at `rank` from 0. */
+static double in_histogram(const struct rvp_distribution *distribution, uint64_t rank)
+{
+	uint64_t seen = 0;
+	unsigned bucket = 0;
+	double value;
+
+	while (bucket + 1 < BUCKETS && (seen += distribution->values[bucket]) <= rank)
+		bucket++;
+	value = middle_of(bucket);
+	if (value < (double)distribution->least)
+		return (double)distribution->least;
+	return value > (double)distribution->most ? (double)distribution->most : value;
+}
+
+double rvp_distribution_median(struct rvp_distribution *distribution)
+{
+	uint64_t count = distribution->count, *values = distribution->values;
+
+	if (!count || distribution->no_memory)
+		return 0;
+	if (distribution->is_histogram)
+		return (in_histogram(distribution, (count - 1) / 2) + in_histogram(distribution, count / 2)) /
+		       2;
+	qsort(values, count, sizeof *values, compare);
+	return ((double)values[(count - 1) / 2] + (double)values[count / 2]) / 2;
+}
+
+void rvp_distribution_free(struct rvp_distribution *distribution)
+{
+	free(distribution->values);
+	*distribution = (struct rvp_distribution){0};
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* occupancy.c: see occupancy.h. How registers and shared memory are given out is as NVIDIA's occupancy
+ * calculator has it for capabilities 7.0 and later: registers to a warp in pieces of 256; shared memory in
+ * pieces of 256 bytes (before 8.0) or 128, of which a block has 1 KiB of the system's own from 8.0 on. */
+#include "report/occupancy.h"
+
+enum { REGISTER_PIECE = 256, SHARED_PIECE_OLD = 256, SHARED_PIECE = 128, SHARED_OWN = 1024, AMPERE = 80 };
+
+static uint64_t round_up(uint64_t value, uint64_t piece)
+{
+	return (value + piece - 1) / piece * piece;
+}
+
+static uint64_t product(const uint32_t numbers[3])
+{
+	return (uint64_t)numbers[0] * numbers[1] * numbers[2];
+}
+
+static uint64_t shared_of_block(const struct rvp_kernel_shape *shape, const struct rvp_record_DEVICE *device)
+{
+	uint64_t bytes = shape->static_bytes + shape->dynamic_bytes;
+
+	if (device->compute >= AMPERE)
+		return round_up(bytes + SHARED_OWN, SHARED_PIECE);
+	return round_up(bytes, SHARED_PIECE_OLD);
+}
+
+static void limit(struct rvp_occupancy *occupancy, uint64_t blocks, enum rvp_occupancy_limit by)
+{
+	if (occupancy->limit != RVP_OCCUPANCY_BY_NOTHING && blocks >= occupancy->blocks)
+		return;
+	occupancy->blocks = blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX;
+	occupancy->limit = by;
+}
+
+struct rvp_occupancy rvp_occupancy_of(const struct rvp_kernel_shape *shape,
+				      const struct rvp_record_DEVICE *device)
+{
+	struct rvp_occupancy occupancy = {.is_known = false};
+	uint64_t threads = product(shape->block), warp_threads = device ? device->warp_threads : 0, warps,
+		 most_warps;
+	double in_use;
+
+	if (!device || !warp_threads || !threads || !device->threads || !device->multiprocessors)
+		return occupancy;
+	warps = (threads + warp_threads - 1) / warp_threads;
+	most_warps = device->threads / warp_threads;
+	limit(&occupancy, most_warps / warps, RVP_OCCUPANCY_BY_WARPS);
+	if (shape->registers && device->registers)
+		limit(&occupancy,
+		      device->registers / (round_up(shape->registers * warp_threads, REGISTER_PIECE) * warps),
+		      RVP_OCCUPANCY_BY_REGISTERS);
+	if (device->shared_bytes && shared_of_block(shape, device))
+		limit(&occupancy, device->shared_bytes / shared_of_block(shape, device),
+		      RVP_OCCUPANCY_BY_SHARED);
+	if (device->blocks)
+		limit(&occupancy, device->blocks, RVP_OCCUPANCY_BY_BLOCKS);
+	occupancy.is_known = occupancy.blocks > 0; /* a kernel that ran fits: else a limit was told wrong */
+	occupancy.share = (double)(occupancy.blocks * warps) / (double)most_warps;
+	occupancy.blocks_per_multiprocessor = (double)product(shape->grid) / (double)device->multiprocessors;
+	occupancy.warps_per_multiprocessor = occupancy.blocks_per_multiprocessor * (double)warps;
+	in_use = occupancy.blocks_per_multiprocessor < occupancy.blocks ? occupancy.blocks_per_multiprocessor
+									: occupancy.blocks;
+	occupancy.estimated = in_use * (double)warps / (double)most_warps;
+	return occupancy;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* write_kernels.c: see write_kernels.h. Rows are put together by hand: there may be a hundred million. */
+#include "report/write_kernels.h"
+
+#include <string.h>
+
+enum { ROW_BYTES = 400, NUMBER_BYTES = 20 };
+
+static char *put_number(char *at, uint64_t number)
+{
+	char digits[NUMBER_BYTES];
+	int count = 0;
+
+	do
+		digits[count++] = (char)('0' + number % 10);
+	while (number /= 10);
+	while (count)
+		*at++ = digits[--count];
+	return at;
+}
+
+static char *put_field(char *at, bool is_known, uint64_t number)
+{
+	*at++ = ',';
+	return is_known ? put_number(at, number) : at;
+}
+
+/* "128x1x1" */
+static char *put_three(char *at, const uint32_t numbers[3])
+{
+	*at++ = ',';
+	for (int i = 0; i < 3; i++) {
+		if (i)
+			*at++ = 'x';
+		at = put_number(at, numbers[i]);
+	}
+	return at;
+}
+
+static char *put_text(char *at, const char *text)
+{
+	size_t length = strlen(text);
+
+	memcpy(at, text, length);
+	return at + length;
+}
+
+/* Of any length, so by itself. */
+static void put_name(FILE *out, const char *name)
+{
+	fputs_unlocked(",\"", out);
+	for (const char *quote; (quote = strchr(name, '"')); name = quote + 1) {
+		fwrite_unlocked(name, 1, (size_t)(quote - name) + 1, out);
+		fputc_unlocked('"', out);
+	}
+	fputs_unlocked(name, out);
+	fputc_unlocked('"', out);
+}
+
+static char *put_start(char *at, const struct rvp_activity *activity)
+{
+	*at++ = ',';
+	if (!activity->has_start)
+		return at;
+	at = put_number(at, activity->start_ns / 1000);
+	*at++ = '.';
+	*at++ = (char)('0' + activity->start_ns % 1000 / 100);
+	*at++ = (char)('0' + activity->start_ns % 100 / 10);
+	*at++ = (char)('0' + activity->start_ns % 10);
+	return at;
+}
+
+static char *put_shape(char *at, const struct rvp_kernel_shape *shape)
+{
+	if (!shape)
+		return put_text(at, ",,,,");
+	at = put_three(at, shape->grid);
+	at = put_three(at, shape->block);
+	at = put_field(at, true, shape->registers);
+	return put_field(at, true, shape->static_bytes + shape->dynamic_bytes);
+}
+
+static void see(struct rvp_kernel_sink *sink, const struct rvp_work *work,
+		const struct rvp_kernel_names *names)
+{
+	struct rvp_kernel_csv *csv = (struct rvp_kernel_csv *)sink;
+	const struct rvp_activity *activity = work->activity;
+	const struct rvp_kernel_shape *shape;
+	char row[ROW_BYTES], *at = row;
+
+	if (activity->kind != RVP_KERNEL)
+		return;
+	shape = rvp_kernel_shape_at(rvp_kernel_defs_of(&csv->run->processes[activity->process]),
+				    activity->number);
+	fwrite_unlocked(row, 1, (size_t)(put_number(row, work->number) - row), csv->out);
+	put_name(csv->out, rvp_kernel_name_at(names, work->name)->text);
+	at = put_text(at, shape ? ",cuda:" : ",");
+	at = shape ? put_number(at, activity->device) : at;
+	at = put_field(at, true, activity->stream);
+	at = put_field(at, activity->correlation, activity->correlation);
+	at = put_start(at, activity);
+	at = put_field(at, !activity->flaw, activity->duration_ns);
+	at = put_field(at, work->has_latency, work->latency_ns);
+	at = put_shape(at, shape);
+	at = put_field(at, activity->graph, activity->graph);
+	at = put_field(at, work->step >= 0, (uint64_t)work->step);
+	*at++ = ',';
+	at = put_text(at, rvp_kernel_class_names[work->class]);
+	*at++ = '\n';
+	fwrite_unlocked(row, 1, (size_t)(at - row), csv->out);
+	csv->rows++;
+}
+
+void rvp_kernel_csv_open(struct rvp_kernel_csv *csv, const struct rvp_run *run, FILE *out)
+{
+	*csv = (struct rvp_kernel_csv){.sink.see = see, .run = run, .out = out};
+	fputs("kernel_id,name,device,stream,correlation,start_us,duration_ns,launch_latency_ns,grid,block,"
+	      "registers,"
+	      "shared_bytes,graph_id,step,class\n",
+	      out);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_export.c: `rvprof export FORMAT [DIR] [-o FILE|-]`: a run in the format of another tool. Written beside and renamed,
+ * so that a file of that name is whole or as it was. */
+#include "report/export_trace.h"
+#include "report/run.h"
+#include "tools/commands.h"
+#include "tools/newest_run.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Usage: rvprof export chrome|hta [DIR] [-o FILE|-] [--pid N]\n"
+    "  chrome     what trace.json has, without its limit of 100 MB: for Perfetto and chrome://tracing\n"
+    "  hta        work on devices, launches and steps of one process, for HolisticTraceAnalysis\n"
+    "  -o FILE    where to (DIR/chrome.json, DIR/hta.json); '-': standard output\n"
+    "  --pid N    of hta: the process, where several used devices\n"
+    "  --help     this\n";
+
+static const char *const formats[] = {"chrome", "hta", NULL};
+static const char *const later[] = {"chrome-be", "perfetto", "pprof",	    "speedscope", "collapsed", "firefox",
+				    "sqlite",	 "memory-viz", "openmetrics", "csv",	   "jsonl",	NULL};
+
+struct arguments {
+	const char *format, *output;
+	uint32_t pid;
+	char **words; /* behind the format */
+	int word_count;
+};
+
+static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+					{"pid", required_argument, NULL, 'p'},
+					{"help", no_argument, NULL, 'h'},
+					{NULL, 0, NULL, 0}};
+
+static bool pid_of(const char *text, uint32_t *pid)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	*pid = (uint32_t)value;
+	if (*text >= '1' && *text <= '9' && !*end && value <= INT_MAX)
+		return true;
+	rvp_complain("--pid takes the number of a process, not '%s'", text);
+	return false;
+}
+
+static bool is_in(const char *word, const char *const *words)
+{
+	for (; *words; words++)
+		if (!strcmp(word, *words))
+			return true;
+	return false;
+}
+
+static bool format_of(const char *word)
+{
+	const char *near = rvp_nearest(word, formats);
+
+	if (is_in(word, formats))
+		return true;
+	if (is_in(word, later))
+		rvp_complain("export '%s' is not in this version", word);
+	else
+		rvp_complain("export takes chrome or hta, not '%s'%s%s%s", word, near ? "; did you mean '" : "",
+			     near ? near : "", near ? "'?" : "");
+	return false;
+}
+
+/* False: the command is over with *status. */
+static bool read_arguments(struct arguments *arguments, int argc, char **argv, int *status)
+{
+	int option;
+
+	*status = RVP_EXIT_USAGE;
+	opterr = 0;
+	optind = 1;
+	while ((option = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			*status = RVP_EXIT_DONE;
+			return false;
+		}
+		if (option == 'o') {
+			arguments->output = optarg;
+		} else if (option == 'p') {
+			if (!pid_of(optarg, &arguments->pid))
+				return false;
+		} else {
+			rvp_complain_of_option("export", option, argv[optind - 1], options);
+			return false;
+		}
+	}
+	arguments->format = optind < argc ? argv[optind] : NULL;
+	arguments->words = argv + optind + 1;
+	arguments->word_count = argc - optind - 1;
+	if (!arguments->format)
+		rvp_complain("export takes a format: chrome or hta");
+	return arguments->format && format_of(arguments->format);
+}
+
+static struct rvp_status put(const struct arguments *arguments, struct rvp_run *run, FILE *out)
+{
+	if (!strcmp(arguments->format, "hta"))
+		return rvp_export_hta(run, arguments->pid, out);
+	return rvp_export_chrome(run, out);
+}
+
+static struct rvp_status put_file(const struct arguments *arguments, struct rvp_run *run, const char *path)
+{
+	char new_path[PATH_MAX + 80];
+	struct rvp_status status;
+	FILE *out;
+
+	snprintf(new_path, sizeof new_path, "%s.new", path);
+	out = fopen(new_path, "we");
+	if (!out)
+		return rvp_fail("make", new_path, errno);
+	status = put(arguments, run, out);
+	if (!rvp_failed(status) && (fflush(out) != 0 || ferror(out)))
+		status = rvp_fail("write", new_path, errno ? errno : EIO);
+	fclose(out);
+	if (!rvp_failed(status) && rename(new_path, path) != 0)
+		status = rvp_fail("rename", new_path, errno);
+	if (rvp_failed(status))
+		unlink(new_path);
+	return status;
+}
+
+static struct rvp_status export(const struct arguments *arguments, const char *folder)
+{
+	char path[PATH_MAX + 64];
+	struct rvp_run *run;
+	struct rvp_status status = rvp_run_open(&run, folder);
+
+	if (rvp_failed(status))
+		return status;
+	snprintf(path, sizeof path, "%s/%s.json", folder, arguments->format);
+	if (arguments->output && !strcmp(arguments->output, "-"))
+		status = put(arguments, run, stdout);
+	else
+		status = put_file(arguments, run, arguments->output ? arguments->output : path);
+	rvp_run_close(run);
+	if (!rvp_failed(status) && fflush(stdout) != 0 && errno != EPIPE)
+		status = rvp_fail("write", "standard output", errno);
+	return status;
+}
+
+int rvp_cmd_export(int argc, char **argv)
+{
+	struct arguments arguments = {0};
+	char newest[PATH_MAX];
+	const char *folder;
+	struct rvp_status status;
+	int exit_status;
+
+	if (!read_arguments(&arguments, argc, argv, &exit_status))
+		return exit_status;
+	folder = rvp_run_folder_of("export", arguments.word_count, arguments.words, newest);
+	if (!folder)
+		return RVP_EXIT_USAGE;
+	status = export(&arguments, folder);
+	if (!rvp_failed(status))
+		return RVP_EXIT_DONE;
+	rvp_complain_of(&status);
+	return RVP_EXIT_USAGE;
+}
