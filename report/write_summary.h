@@ -8,7 +8,9 @@
 
 #include <stdio.h>
 
-/* `attribution` NULL: everything is unknown. `verdicts` and `devices` may be NULL. */
+struct rvp_kernels;
+
+/* `attribution` NULL: everything is unknown. `verdicts`, `devices` and `kernels` may be NULL. */
 void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_analysis *answer,
 		       const struct rvp_ledger *ledger, struct rvp_attribution *attribution,
 		       const struct rvp_verdicts *verdicts, const struct rvp_device_answers *devices,
