@@ -66,8 +66,11 @@ static void see_device_peak(struct rvp_pass *pass, uint64_t ns)
 {
 	const struct rvp_device_sums *sums = &pass->devices.sums[pass->question->device];
 	uint64_t tracked = pass->state.tracked.amount.bytes, number = pass->peak_number;
-	uint64_t idle = pass->state.by_category[RVP_CATEGORY_ALLOCATOR].amount.bytes + sums->unmapped_bytes;
+	uint64_t kept = pass->state.by_category[RVP_CATEGORY_ALLOCATOR].amount.bytes;
+	uint64_t idle = kept + sums->unmapped_bytes;
 
+	if (tracked - kept > pass->device_peak_live_bytes)
+		pass->device_peak_live_bytes = tracked - kept;
 	rvp_pass_see_tracked_peak(pass, tracked, tracked > idle ? tracked - idle : 0, ns);
 	if (pass->peak_number == number)
 		return;
@@ -427,6 +430,7 @@ static void give_device(struct rvp_pass *pass)
 
 	answer->device = pass->question->device;
 	answer->tracked_peak_bytes = pass->device_peak_bytes;
+	answer->device_peak_live_bytes = pass->device_peak_live_bytes;
 	answer->device_peak_managed_bytes = pass->device_peak_managed_bytes;
 	answer->device_unknown_frees = pass->devices.sums[pass->question->device].unknown_frees;
 	totals->counters = (struct rvp_counters){0};

@@ -27,7 +27,7 @@ struct rvp_pass {
 	struct rvp_tally tree;
 	struct rvp_series series;
 	uint64_t peak_number;
-	uint64_t device_peak_bytes, device_peak_managed_bytes; /* of question->device */
+	uint64_t device_peak_bytes, device_peak_live_bytes, device_peak_managed_bytes; /* of question->device */
 	uint64_t quiet_sampled_bytes,
 	    quiet_peak_bytes;        /* analysis.c: where the peak is, in spite of samples' noise */
 	uint64_t most_sample_bytes;  /* T of the processes in sampled mode, the largest */

@@ -23,9 +23,14 @@ static void print_peak(const struct rvp_view *view, const struct rvp_analysis *a
 
 	if (analysis->tracked_peak_ns == RVP_NEVER)
 		return;
-	label(view, "peak live");
+	label(view, "peak held");
 	fprintf(view->out, "%s after %s\n", rvp_text_bytes(analysis->tracked_peak_bytes, text),
 		rvp_text_duration(analysis->tracked_peak_ns - view->run->begin_ns, duration));
+	if (analysis->device_peak_live_bytes < analysis->tracked_peak_bytes) {
+		label(view, "peak live");
+		fprintf(view->out, "%s, without what allocators held and had not given out\n",
+			rvp_text_bytes(analysis->device_peak_live_bytes, text));
+	}
 	if (!analysis->device_peak_managed_bytes)
 		return;
 	label(view, "");

@@ -15,8 +15,9 @@ void rvp_device_write_head(struct rvp_json *json, const struct rvp_device_answer
 	if (item->device->memory_bytes)
 		rvp_json_number(json, "memory_bytes", item->device->memory_bytes);
 	if (analysis->tracked_peak_ns != RVP_NEVER) {
-		rvp_json_number(json, "peak_live_bytes", analysis->tracked_peak_bytes);
+		rvp_json_number(json, "peak_held_bytes", analysis->tracked_peak_bytes);
 		rvp_json_number(json, "peak_unix_us", analysis->tracked_peak_ns / 1000);
+		rvp_json_number(json, "peak_live_bytes", analysis->device_peak_live_bytes);
 	}
 	rvp_json_number(json, "end_live_bytes", analysis->tracked_end_bytes);
 	rvp_json_number(json, "alloc_count", analysis->totals.counters.alloc_count);
@@ -75,7 +76,8 @@ static void write_entry(struct rvp_json *json, const char *at, const struct rvp_
 	rvp_json_number(json, "age_us", end_ns > entry->ns ? (end_ns - entry->ns) / 1000 : 0);
 	rvp_json_string(json, "figure", rvp_device_figure_names[entry->figure]);
 	if (entry->figure)
-		rvp_json_number(json, "driver_bytes", entry->driver_bytes);
+		rvp_json_number(json, entry->figure == RVP_FIGURE_NVML ? "process_bytes" : "used_bytes",
+				entry->driver_bytes);
 	if (entry->total_bytes) {
 		rvp_json_number(json, "total_bytes", entry->total_bytes);
 		rvp_json_number(json, "free_bytes", entry->free_bytes);

@@ -201,7 +201,8 @@ START_TEST(categories_of_a_device)
 	ck_assert_uint_eq(json_array_size(json_object_get(summary, "device")), 1);
 	ck_assert_str_eq(word_at("device.0.name"), "cuda:0");
 	ck_assert_str_eq(word_at("device.0.model"), "Model X");
-	ck_assert_int_eq(number_at("device.0.peak_live_bytes"), 64 * MIB);
+	ck_assert_int_eq(number_at("device.0.peak_held_bytes"), 64 * MIB);
+	ck_assert_int_eq(number_at("device.0.peak_live_bytes"), 30 * MIB);
 	ck_assert_int_eq(number_at("device.0.peak_unix_us"), (int64_t)US(5 * MS));
 	ck_assert_int_eq(number_at("device.0.categories.weights.at_peak_bytes"), 10 * MIB);
 	ck_assert_int_eq(number_at("device.0.categories.weights.at_end_bytes"), 0);
@@ -251,7 +252,7 @@ START_TEST(nvml_closes_the_ledger)
 	finish();
 	ck_assert_str_eq(word_at("device.0.ledger.0.at"), "peak");
 	ck_assert_str_eq(word_at("device.0.ledger.0.figure"), "nvml");
-	ck_assert_int_eq(number_at("device.0.ledger.0.driver_bytes"), 1850 * MIB + 7);
+	ck_assert_int_eq(number_at("device.0.ledger.0.process_bytes"), 1850 * MIB + 7);
 	ck_assert_int_eq(row("device.0.ledger.0", "weights"), 600 * MIB);
 	ck_assert_int_eq(row("device.0.ledger.0", "allocator"), 400 * MIB);
 	ck_assert_int_eq(row("device.0.ledger.0", "unknown"), 500 * MIB);
@@ -278,7 +279,7 @@ START_TEST(meminfo_names_the_others)
 	meminfo(5 * MS, 4000 * MIB, 2100 * MIB);
 	finish();
 	ck_assert_str_eq(word_at("device.0.ledger.0.figure"), "cuMemGetInfo");
-	ck_assert_int_eq(number_at("device.0.ledger.0.driver_bytes"), 4000 * MIB);
+	ck_assert_int_eq(number_at("device.0.ledger.0.used_bytes"), 4000 * MIB);
 	ck_assert_int_eq(row("device.0.ledger.0", "context"), 300 * MIB);
 	ck_assert_int_eq(row("device.0.ledger.0", "others"), 2100 * MIB);
 	ck_assert_int_eq(number_at("device.0.ledger.0.unexplained_bytes"), 100 * MIB);
@@ -293,7 +294,7 @@ START_TEST(no_figure_no_sum)
 	MAKE(thread, DEVICE_MEMORY, 0, .stamp = 3 * MS);
 	finish();
 	ck_assert_str_eq(word_at("device.0.ledger.0.figure"), "none");
-	ck_assert_ptr_null(value_at("device.0.ledger.0.driver_bytes"));
+	ck_assert_ptr_null(value_at("device.0.ledger.0.used_bytes"));
 	ck_assert_ptr_null(value_at("device.0.ledger.0.unexplained_bytes"));
 	ck_assert_int_eq(row("device.0.ledger.0", "unknown"), 1000 * MIB);
 	end();
