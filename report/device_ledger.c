@@ -136,19 +136,32 @@ static void take_mark(struct rvp_device_ledger *ledger, const struct rvp_device_
 		memcpy(mark->label, ledger->mark.label.bytes, length);
 }
 
-static void take_sample(struct rvp_device_ledger *ledger, const struct rvp_event *event, const struct rvp_state *state)
+/* What a pool holds is told right behind: the sample is looked at when something else comes. */
+static void hold_sample(struct rvp_device_ledger *ledger, const struct rvp_event *event)
 {
 	const struct rvp_record_DEVICE_MEMORY *record = &event->moment->record->DEVICE_MEMORY;
 	uint32_t number = event->moment->process;
-	struct rvp_device_entry entry;
 
 	if (rvp_device_number(&ledger->run->processes[number], record->device) != ledger->device)
 		return;
 	ledger->processes[number].is_sampled = ledger->processes[number].is_alive = true;
 	ledger->processes[number].last = *record;
-	derive_context(ledger, number, state);
+	ledger->held_ns = event->moment->ns;
+	ledger->held_process = number;
+	ledger->has_held = true;
+}
+
+static void take_held(struct rvp_device_ledger *ledger, const struct rvp_state *state)
+{
+	const struct rvp_record_DEVICE_MEMORY *record = &ledger->processes[ledger->held_process].last;
+	struct rvp_device_entry entry;
+
+	if (!ledger->has_held)
+		return;
+	ledger->has_held = false;
+	derive_context(ledger, ledger->held_process, state);
 	ledger->segments = rvp_device_segments(state->devices, ledger->device);
-	entry = entry_of(ledger, event->moment->ns, record, state);
+	entry = entry_of(ledger, ledger->held_ns, record, state);
 	if (record->occasion == RVP_DEVICE_OCCASION_MARK)
 		take_mark(ledger, &entry);
 	if (is_higher(&entry, &ledger->peak))
@@ -167,14 +180,35 @@ static void note_segments(struct rvp_device_ledger *ledger, const struct rvp_sta
 
 static void finish(struct rvp_observer *observer, const struct rvp_state *state)
 {
+	take_held((struct rvp_device_ledger *)observer, state);
 	note_segments((struct rvp_device_ledger *)observer, state);
 }
 
+static void see_record(struct rvp_device_ledger *ledger, const struct rvp_event *event)
+{
+	const struct rvp_record *record = event->moment->record;
+
+	if (record->kind == RVP_DEVICE_CONTEXT)
+		take_context(ledger, event->moment->process, &record->DEVICE_CONTEXT);
+	else if (record->kind == RVP_DEVICE_MEMORY)
+		hold_sample(ledger, event);
+	else if (record->kind == RVP_MARK && record->MARK.kind == RVP_MARK_LABEL)
+		ledger->mark = record->MARK;
+}
+
+static bool is_word_of_pool(const struct rvp_event *event)
+{
+	return event->kind == RVP_EVENT_RECORD && event->moment->record->kind == RVP_DEVICE_POOL;
+}
+
+/* A record is shown before what it does to blocks: until then the state is that of the sample. */
 static void see(struct rvp_observer *observer, const struct rvp_event *event, const struct rvp_state *state)
 {
 	struct rvp_device_ledger *ledger = (struct rvp_device_ledger *)observer;
 	uint32_t process = event->moment->process;
 
+	if ((event->kind == RVP_EVENT_RECORD || event->kind == RVP_EVENT_END) && !is_word_of_pool(event))
+		take_held(ledger, state);
 	if (process == RVP_NO_PROCESS)
 		return;
 	if (event->kind == RVP_EVENT_END) {
@@ -183,17 +217,8 @@ static void see(struct rvp_observer *observer, const struct rvp_event *event, co
 	}
 	if (event->kind == RVP_EVENT_BEGIN)
 		ledger->processes[process].is_alive = true;
-	if (event->kind != RVP_EVENT_RECORD)
-		return;
-	switch (event->moment->record->kind) {
-	case RVP_DEVICE_CONTEXT: take_context(ledger, process, &event->moment->record->DEVICE_CONTEXT); break;
-	case RVP_DEVICE_MEMORY: take_sample(ledger, event, state); break;
-	case RVP_MARK:
-		if (event->moment->record->MARK.kind == RVP_MARK_LABEL)
-			ledger->mark = event->moment->record->MARK;
-		break;
-	default: break;
-	}
+	if (event->kind == RVP_EVENT_RECORD)
+		see_record(ledger, event);
 }
 
 int64_t rvp_device_unexplained(const struct rvp_device_entry *entry)

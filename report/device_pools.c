@@ -85,8 +85,8 @@ void rvp_pool_take(struct rvp_device_blocks *blocks, const struct rvp_moment *mo
 		forget(blocks, moment, pool);
 		return;
 	}
-	if (!record->reserved_bytes && record->change != RVP_DEVICE_POOL_TRIMMED)
-		return; /* not told */
+	if (!record->reserved_bytes && record->change != RVP_DEVICE_POOL_TRIMMED && !(pool->is_told && !pool->live_bytes))
+		return; /* not told; of an empty pool of which it was told before it holds nothing */
 	pool->is_told = true;
 	pool->reserved_bytes = record->reserved_bytes;
 	settle(blocks, moment, pool);

@@ -384,12 +384,12 @@ static uint32_t asking_class(struct rvp_rule_matcher *matcher, uint32_t number, 
 	memset(all, 0, links->sets.word_count * sizeof *all);
 	for (int i = 0; i < WRAPPERS_MAX && rvp_node_at(of, node); i++) {
 		uint32_t class = native_class(matcher, number, node, ns);
-
-		for (size_t word = 0; word < links->sets.word_count; word++)
-			all[word] |= rvp_set_words(&links->sets, class)[word];
 		enum asker asker = (enum asker)(matcher->processes[number].askers[node] - 1);
+		bool is_passed = on_device && asker == ASKER_WAY_TO_DEVICE; /* it says nothing */
 
-		if (asker != ASKER_WRAPPER && !(on_device && asker == ASKER_WAY_TO_DEVICE))
+		for (size_t word = 0; word < links->sets.word_count && !is_passed; word++)
+			all[word] |= rvp_set_words(&links->sets, class)[word];
+		if (asker != ASKER_WRAPPER && !is_passed)
 			break;
 		node = native_parent(of, node);
 	}
