@@ -7,6 +7,8 @@
  *   shapes    byte 1 of allocs         families  family bytes                  stamps    stamps
  *   births, deaths  addresses of allocs and of frees; those of one byte and of two, and longer ones, in columns of their own
  *   sizes, stacks, pythons  fields of allocs; those of one byte, and longer ones, in columns of their own
+ *   ranks, ages, long ages  of allocs and of frees, a byte each: 0, or by what its address is foretold (address_model.h). Then it
+ *             is in no other column, and the head's bits for its length are 0. An age of 255 and more is 255, and two bytes
  *   lengths   of what is no compact event: how many bytes, LEB128      rest      these bytes
  */
 #ifndef RVP_COLUMNS_H
@@ -28,7 +30,11 @@ enum rvp_column {
 	RVP_COLUMN_PYTHONS = RVP_COLUMN_STACKS + 2,
 	RVP_COLUMN_LENGTHS = RVP_COLUMN_PYTHONS + 2,
 	RVP_COLUMN_REST,
-	RVP_COLUMN_COUNT
+	RVP_COLUMN_RANKS,
+	RVP_COLUMN_AGES,
+	RVP_COLUMN_LONG_AGES,
+	RVP_COLUMN_COUNT,
+	RVP_COLUMN_COUNT_BARE = RVP_COLUMN_RANKS /* of a piece in which nothing is foretold */
 };
 
 struct rvp_columns {
@@ -43,11 +49,13 @@ static inline size_t rvp_columns_room(size_t bytes)
 	return bytes + 64;
 }
 
-/* Sorts piece[0, bytes), which begins where a chunk may. Each column has rvp_columns_room(bytes). */
-void rvp_columns_split(struct rvp_columns *columns, const uint8_t *piece, size_t bytes);
+/* Sorts piece[0, bytes), which begins where a chunk may. Each column has rvp_columns_room(bytes). What `model` held is
+ * overwritten; NULL: nothing is foretold. */
+struct rvp_address_model;
+void rvp_columns_split(struct rvp_columns *columns, const uint8_t *piece, size_t bytes, struct rvp_address_model *model);
 
 /* Puts them together again; 8 bytes behind each column may be read. False: these columns do not make a piece of so many
- * bytes. */
-bool rvp_columns_join(const struct rvp_columns *columns, uint8_t *piece, size_t bytes);
+ * bytes. Without a model nothing is foretold. */
+bool rvp_columns_join(const struct rvp_columns *columns, uint8_t *piece, size_t bytes, struct rvp_address_model *model);
 
 #endif

@@ -33,6 +33,7 @@ bool rvp_piece_packer_open(struct rvp_piece_packer *packer, bool is_for_packing)
 {
 	*packer = (struct rvp_piece_packer){.is_for_packing = is_for_packing};
 	packer->joined = malloc(joined_room() + 8); /* rvp_columns_join reads so far */
+	packer->model = malloc(sizeof *packer->model);
 	if (is_for_packing) {
 		packer->packed_room = ZSTD_compressBound(joined_room());
 		packer->packed = malloc(packer->packed_room);
@@ -40,7 +41,7 @@ bool rvp_piece_packer_open(struct rvp_piece_packer *packer, bool is_for_packing)
 	} else {
 		packer->context = ZSTD_createDCtx();
 	}
-	if (packer->joined && packer->context &&
+	if (packer->joined && packer->model && packer->context &&
 	    (!is_for_packing || (packer->packed && make_columns(&packer->columns))))
 		return true;
 	rvp_piece_packer_close(packer);
@@ -57,6 +58,7 @@ void rvp_piece_packer_close(struct rvp_piece_packer *packer)
 		ZSTD_freeDCtx(packer->context);
 	}
 	free(packer->joined);
+	free(packer->model);
 	free(packer->packed);
 	*packer = (struct rvp_piece_packer){0};
 }
@@ -79,7 +81,7 @@ bool rvp_piece_pack(struct rvp_piece_packer *packer, const uint8_t *log, size_t 
 {
 	size_t length;
 
-	rvp_columns_split(&packer->columns, log, bytes);
+	rvp_columns_split(&packer->columns, log, bytes, packer->model);
 	length = ZSTD_compressCCtx(packer->context, packer->packed, packer->packed_room, packer->joined,
 				   join_columns(packer), ZSTD_LEVEL);
 	if (ZSTD_isError(length))
@@ -103,19 +105,20 @@ void rvp_piece_header_seal(struct rvp_piece_header *header)
 bool rvp_piece_header_is_good(const struct rvp_piece_header *header)
 {
 	return header->magic == RVP_PACKED_PIECE_MAGIC && header->version == RVP_FORMAT_VERSION &&
-	       header->header_bytes == sizeof *header && header->column_count == RVP_COLUMN_COUNT &&
+	       header->header_bytes == sizeof *header &&
+	       (header->column_count == RVP_COLUMN_COUNT || header->column_count == RVP_COLUMN_COUNT_BARE) &&
 	       header->log_bytes <= RVP_PIECE_MAX_BYTES &&
 	       header->header_checksum == rvp_checksum(header, offsetof(struct rvp_piece_header, header_checksum));
 }
 
 /* The columns, where they lie in `joined`. */
-static bool find_columns(uint8_t *joined, size_t length, struct rvp_columns *columns)
+static bool find_columns(uint8_t *joined, size_t length, uint32_t column_count, struct rvp_columns *columns)
 {
-	size_t at = LENGTHS_BYTES;
+	size_t at = column_count * 4;
 
-	if (length < LENGTHS_BYTES)
+	if (length < at)
 		return false;
-	for (int i = 0; i < RVP_COLUMN_COUNT; i++) {
+	for (uint32_t i = 0; i < column_count; i++) {
 		uint32_t count;
 
 		memcpy(&count, joined + 4 * i, sizeof count);
@@ -137,7 +140,8 @@ bool rvp_piece_unpack(struct rvp_piece_packer *packer, const struct rvp_piece_he
 	if (rvp_checksum(packed, header->packed_bytes) != header->packed_checksum)
 		return false;
 	length = ZSTD_decompressDCtx(packer->context, packer->joined, joined_room(), packed, header->packed_bytes);
-	return !ZSTD_isError(length) && find_columns(packer->joined, length, &columns) &&
-	       rvp_columns_join(&columns, log, header->log_bytes) &&
+	return !ZSTD_isError(length) && find_columns(packer->joined, length, header->column_count, &columns) &&
+	       rvp_columns_join(&columns, log, header->log_bytes,
+				header->column_count == RVP_COLUMN_COUNT ? packer->model : NULL) &&
 	       rvp_checksum(log, header->log_bytes) == header->log_checksum;
 }

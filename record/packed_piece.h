@@ -3,6 +3,7 @@
 #ifndef RVP_PACKED_PIECE_H
 #define RVP_PACKED_PIECE_H
 
+#include "record/address_model.h"
 #include "record/columns.h"
 
 /* On disk. */
@@ -20,6 +21,7 @@ enum { RVP_PIECE_MAX_BYTES = 2 * RVP_PIECE_BYTES };
 
 struct rvp_piece_packer {
 	struct rvp_columns columns;
+	struct rvp_address_model *model;
 	uint8_t *joined, *packed; /* columns one behind the other, with their lengths before; and these in zstd */
 	size_t packed_room;
 	void *context;

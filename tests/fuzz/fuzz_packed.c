@@ -45,7 +45,7 @@ static void seal(uint8_t *file, size_t length)
 		memcpy(&piece, file + at, sizeof piece);
 		if (piece.magic != RVP_PACKED_PIECE_MAGIC)
 			continue;
-		piece.column_count = RVP_COLUMN_COUNT;
+		piece.column_count = piece.column_count % 2 ? RVP_COLUMN_COUNT : RVP_COLUMN_COUNT_BARE;
 		piece.packed_bytes = piece.packed_bytes < left ? piece.packed_bytes : (uint32_t)left;
 		piece.packed_checksum = rvp_checksum(file + at + sizeof piece, piece.packed_bytes);
 		rvp_piece_header_seal(&piece);

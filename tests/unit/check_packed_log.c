@@ -2,6 +2,7 @@
 /* check_packed_log.c: what is packed comes out as it was, to the byte; what is damaged costs its piece and no more; and
  * nothing that ends the packing, at whatever moment, costs a record. */
 #include "record/clock_ns.h"
+#include "record/address_model.h"
 #include "record/columns.h"
 #include "record/event_encode.h"
 #include "record/log_reader.h"
@@ -128,22 +129,87 @@ static uint64_t records_in(struct rvp_log *log)
 
 /* ---- columns ---- */
 
-static void split_and_join(const uint8_t *piece, size_t bytes)
+static void split_and_join_with(const uint8_t *piece, size_t bytes, struct rvp_address_model *model, size_t *counts)
 {
 	struct rvp_columns columns = {.room = rvp_columns_room(bytes)};
 	uint8_t *joined = malloc(bytes + 1);
 
 	for (int i = 0; i < RVP_COLUMN_COUNT; i++)
 		columns.bytes[i] = malloc(columns.room);
-	rvp_columns_split(&columns, piece, bytes);
+	rvp_columns_split(&columns, piece, bytes, model);
 	for (int i = 0; i < RVP_COLUMN_COUNT; i++)
 		ck_assert_uint_le(columns.counts[i], columns.room);
-	ck_assert(rvp_columns_join(&columns, joined, bytes));
+	ck_assert(rvp_columns_join(&columns, joined, bytes, model));
 	ck_assert_int_eq(memcmp(piece, joined, bytes), 0);
-	ck_assert(!bytes || !rvp_columns_join(&columns, joined, bytes - 1));
+	ck_assert(!bytes || !rvp_columns_join(&columns, joined, bytes - 1, model));
 	for (int i = 0; i < RVP_COLUMN_COUNT; i++)
 		free(columns.bytes[i]);
+	memcpy(counts, columns.counts, sizeof columns.counts);
 	free(joined);
+}
+
+static void split_and_join(const uint8_t *piece, size_t bytes)
+{
+	struct rvp_address_model *model = malloc(sizeof *model);
+	size_t counts[RVP_COLUMN_COUNT];
+
+	split_and_join_with(piece, bytes, model, counts);
+	split_and_join_with(piece, bytes, NULL, counts); /* as older logs are packed */
+	for (int i = RVP_COLUMN_COUNT_BARE; i < RVP_COLUMN_COUNT; i++)
+		ck_assert_uint_eq(counts[i], 0);
+	free(model);
+}
+
+/* 64 blocks, given back in random order; each size gets what was last given back of it. */
+static void make_log_of_an_allocator(int events)
+{
+	enum { HELD = 64, SIZES = 8, MOST = 2 * HELD };
+	static uint64_t freed[SIZES][MOST], held[HELD];
+	int counts[SIZES] = {0}, size_of[HELD];
+	struct rvp_log_writer writer;
+	uint64_t fresh = 0x555500000000;
+
+	memset(held, 0, sizeof held);
+	ck_assert(!rvp_failed(rvp_log_writer_open(&writer, log_path, 7, 9)));
+	for (int i = 0; i < events; i++) {
+		int place = (int)below(HELD), size = (int)below(SIZES);
+		uint8_t *at = rvp_log_writer_room(&writer, RVP_COMPACT_ROOM_BYTES);
+
+		if (held[place]) {
+			rvp_slot_commit(writer.slot, rvp_put_event_free(at, &writer.delta, NULL, held[place],
+									RVP_FAMILY_FREE, false));
+			ck_assert_int_lt(counts[size_of[place]], MOST);
+			freed[size_of[place]][counts[size_of[place]]++] = held[place];
+			held[place] = 0;
+			continue;
+		}
+		held[place] = counts[size] ? freed[size][--counts[size]] : (fresh += 4096);
+		size_of[place] = size;
+		rvp_slot_commit(writer.slot, rvp_put_event_alloc(at, &writer.delta, NULL, held[place], 24 + 16 * (uint64_t)size,
+								 1, 0, RVP_FAMILY_MALLOC, false));
+	}
+	ck_assert(!rvp_failed(rvp_log_writer_close(&writer)));
+}
+
+START_TEST(addresses_of_an_allocator_are_foretold)
+{
+	struct rvp_address_model *model = malloc(sizeof *model);
+	size_t told[RVP_COLUMN_COUNT], bare[RVP_COLUMN_COUNT], left = 0, before = 0;
+	struct content log;
+
+	make_log_of_an_allocator(20000);
+	log = content_of(log_path);
+	split_and_join_with(log.bytes, log.length, model, told);
+	split_and_join_with(log.bytes, log.length, NULL, bare);
+	ck_assert_uint_eq(told[RVP_COLUMN_RANKS] + told[RVP_COLUMN_AGES], 20000);
+	for (int i = RVP_COLUMN_BIRTHS; i < RVP_COLUMN_SIZES; i++) {
+		left += told[i];
+		before += bare[i];
+	}
+	ck_assert_uint_gt(before, 30000);
+	ck_assert_uint_lt(left * 20, before);
+	free(model);
+	free(log.bytes);
 }
 
 START_TEST(columns_give_back_each_byte)
@@ -391,6 +457,7 @@ int main(void)
 	tcase_set_timeout(cases, 120);
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, columns_give_back_each_byte);
+	tcase_add_test(cases, addresses_of_an_allocator_are_foretold);
 	tcase_add_test(cases, a_log_comes_out_as_it_went_in);
 	tcase_add_test(cases, what_is_not_worth_it_or_not_whole_stays_a_log);
 	tcase_add_test(cases, both_are_there_and_the_log_is_believed);
