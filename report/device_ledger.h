@@ -6,7 +6,8 @@
  * cuMemGetInfo's, total less free, in which other processes are a row as far as they were told of; else there is none and
  * nothing closes. Rows:
  *   - categories of blocks, with what allocators keep (`allocator`, `allocator/pool`);
- *   - context: what a process held at its first sample beyond its known blocks and the tracer: derived, by process;
+ *   - context: what a process held at its first sample beyond its known blocks and the tracer: derived, by process. A
+ *     first sample from the middle of an alloc is passed over;
  *   - rvprof: the tracer's own buffers on the device;
  *   - others: of other processes, with cuMemGetInfo alone.
  * What no row has is unexplained; negative where rows hold more than the driver said.
@@ -54,7 +55,7 @@ struct rvp_device_ledger {
 	struct rvp_record_MARK mark; /* the last label; its text holds until the run is closed */
 	struct rvp_device_segments segments; /* of the last sample */
 	uint64_t held_ns;                    /* of a sample that is not in an entry yet */
-	uint32_t held_process;
+	uint32_t held_process, held_stream;
 	bool has_held;
 };
 

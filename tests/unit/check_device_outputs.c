@@ -270,6 +270,45 @@ START_TEST(nvml_closes_the_ledger)
 }
 END_TEST
 
+/* The context was met at the end of the first alloc: the sample has its bytes, and is told before it. */
+START_TEST(a_sample_from_within_an_alloc_is_passed_over)
+{
+	begin();
+	nvml(2 * MS, 1350 * MIB, 50 * MIB, RVP_DEVICE_OCCASION_START);
+	alloc(2 * MS + 100, at, 1000 * MIB);
+	alloc(4 * MS, at + (1ull << 32), 500 * MIB);
+	nvml(6 * MS, 1850 * MIB, 50 * MIB, RVP_DEVICE_OCCASION_MOVED);
+	give_back(7 * MS, at + (1ull << 32));
+	nvml(8 * MS, 1351 * MIB, 50 * MIB, RVP_DEVICE_OCCASION_END);
+	finish();
+	ck_assert_int_eq(row("device.0.ledger.0", "context"), 300 * MIB);
+	ck_assert_int_eq(number_at("device.0.ledger.0.unexplained_bytes"), 0);
+	ck_assert_int_eq(number_at("device.0.ledger.1.unexplained_bytes"), MIB);
+	end();
+}
+END_TEST
+
+/* What a pool holds is told right behind the sample. */
+START_TEST(pools_belong_to_the_sample_before_them)
+{
+	begin();
+	MAKE(thread, DEVICE_ALLOC, 0, .stamp = 2 * MS, .address = at, .bytes = 10 * MIB, .kind = RVP_DEVICE_MEMORY_ORDERED,
+	     .pool = 5, .context = 1);
+	nvml(3 * MS, 410 * MIB, 0, RVP_DEVICE_OCCASION_MOVED);
+	MAKE(thread, DEVICE_POOL, 0, .stamp = 3 * MS + 1, .pool = 5, .change = RVP_DEVICE_POOL_SEEN,
+	     .reserved_bytes = 32 * MIB, .used_bytes = 10 * MIB);
+	MAKE(thread, DEVICE_FREE, 0, .stamp = 4 * MS, .address = at, .kind = RVP_DEVICE_MEMORY_ORDERED);
+	nvml(5 * MS, 378 * MIB, 0, RVP_DEVICE_OCCASION_END);
+	MAKE(thread, DEVICE_POOL, 0, .stamp = 5 * MS + 1, .pool = 5, .change = RVP_DEVICE_POOL_SEEN);
+	finish();
+	ck_assert_int_eq(row("device.0.ledger.0", "allocator/pool"), 22 * MIB);
+	ck_assert_int_eq(row("device.0.ledger.0", "context"), 378 * MIB);
+	ck_assert_int_eq(row("device.0.ledger.1", "allocator/pool"), -1);
+	ck_assert_int_eq(number_at("device.0.ledger.1.unexplained_bytes"), 0);
+	end();
+}
+END_TEST
+
 START_TEST(meminfo_names_the_others)
 {
 	begin();
@@ -427,6 +466,8 @@ int main(void)
 	tcase_add_test(all, categories_of_a_device);
 	tcase_add_test(all, nothing_without_a_device);
 	tcase_add_test(all, nvml_closes_the_ledger);
+	tcase_add_test(all, a_sample_from_within_an_alloc_is_passed_over);
+	tcase_add_test(all, pools_belong_to_the_sample_before_them);
 	tcase_add_test(all, meminfo_names_the_others);
 	tcase_add_test(all, no_figure_no_sum);
 	tcase_add_test(all, routine_refusals_are_no_alarm);
