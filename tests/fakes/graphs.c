@@ -139,7 +139,11 @@ CUresult sim_cuStreamEndCapture(CUstream handle, CUgraph *graph)
 	if (!stream || !stream->capture)
 		return CUDA_ERROR_INVALID_VALUE;
 	*graph = stream->capture;
-	stream->capture = NULL;
+	sim_lock();
+	for (CUstream other = stream->context->streams; other; other = other->next)
+		if (other->capture == *graph)
+			other->capture = NULL;
+	sim_unlock();
 	return sim_ready();
 }
 

@@ -11,6 +11,7 @@ struct CUevent_st {
 	uint32_t number;
 	uint64_t recorded_ns; /* when what was before it in its stream ends; 0: never recorded */
 	uint32_t correlation;
+	CUgraph capture; /* recorded in a stream that was being captured */
 };
 enum { SYNC_EVENT = 1, SYNC_WAIT_EVENT = 2, SYNC_STREAM = 3, SYNC_CONTEXT = 4 };
 
@@ -200,8 +201,12 @@ CUresult sim_cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flag
 	(void)flags;
 	if (!stream)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	if (stream->capture)
-		return CUDA_SUCCESS; /* branches of a capture are one chain here */
+	/* A stream that waits for what is being captured is captured too; branches are one chain here. */
+	if (event->capture || stream->capture) {
+		if (!stream->capture)
+			stream->capture = event->capture;
+		return CUDA_SUCCESS;
+	}
 	tell_sync(SYNC_WAIT_EVENT, stream->context, stream, event->number, sim_now());
 	sim_lock();
 	stream->free_ns = most(stream->free_ns, event->recorded_ns);
@@ -228,6 +233,7 @@ CUresult sim_cuEventRecord(CUevent event, CUstream handle)
 
 	if (!stream)
 		return CUDA_ERROR_INVALID_CONTEXT;
+	event->capture = stream->capture;
 	event->recorded_ns = most(sim_stream_end(stream), sim_now());
 	event->correlation = sim_correlation();
 	return sim_ready();
