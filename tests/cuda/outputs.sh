@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# outputs.sh: what a run's outputs say of the device against the clients' own accounts: summary.json, kernels.csv,
-# latency.csv, trace.json, categories.csv, report.
+# outputs.sh: what a run's outputs say of the device's work against the clients' own accounts: kernels.csv, latency.csv,
+# trace.json, report --kernels; that the host's figures have nothing of the device's; what is lost is in each. Device
+# memory by category is in devices.sh.
 
 summary() { # FILTER VALUE WHAT
 	is run/summary.json "$1" "$2" "$3"
@@ -31,41 +32,6 @@ summary '[.device[0].ledger[] | .unexplained_bytes | fabs | select(. > 67108864)
 summary '[.host.categories.weights.max_bytes, .host.categories.kv_cache.max_bytes | . // 0 | select(. > 1048576)]' '[]' "host"
 awk -F, 'NR > 1 && $3 > 1048576 { bad++ } END { exit bad > 0 }' run/memory.csv || fail "device bytes in memory.csv"
 [ "$(grep -c '^[0-9]*,cuda:0,' run/categories.csv)" -gt 0 ] || fail "no rows of cuda:0 in categories.csv"
-end_case
-
-case_of outputs-two-devices
-scenario='devices 2; kernel * 20us'
-traced --cuda full -- devices
-summary '.device | map([.name, .peak_live_bytes])' '[["cuda:0",1048576],["cuda:1",2097152]]' "devices and their peaks"
-end_case
-
-case_of outputs-segments
-traced --cuda full -- segments
-summary '.device[0].peak_live_bytes' "$(account .peak_bytes)" "peak"
-summary '.device[0].end_live_bytes' 0 "live at the end"
-end_case
-
-case_of outputs-storm
-traced --cuda full -- storm
-summary '.device[0].peak_live_bytes' "$(account .peak_bytes)" "peak"
-summary '.device[0].end_live_bytes' "$(account .live_bytes)" "live at the end"
-summary '.device[0].alloc_count' "$(account .memory.plain.allocs)" "allocs"
-end_case
-
-case_of outputs-retries
-scenario='fault out-of-memory every 3'
-traced --cuda full -- retries 1000
-summary '.device[0].refused | [.count, .routine_count, .fatal_count]' '[1000,1000,0]' "refused"
-summary '[.verdicts[] | select(.id | test("oom"))]' '[]' "verdicts"
-end_case
-
-case_of outputs-out-of-memory
-scenario='memory 2GiB'
-traced --cuda full -- refused
-summary '.device[0].refused | [.count, .routine_count, .fatal_count]' '[1,0,1]' "refused"
-summary '[.verdicts[] | select(.id == "device_oom") | .bytes]' "[$(account .refused.bytes)]" "verdicts"
-summary '.device[0].refused.snapshots | map(.requested_bytes, .live_bytes)' \
-	"$(account '[.refused.bytes, .live_bytes]')" "what was live then"
 end_case
 
 case_of outputs-kernels

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # run.sh: client programs on simulated CUDA. Usage: run.sh GROUP FAKES CLIENTS INJECT TOOL SOURCE
-#   GROUP: alone, memory, kernels, faults, nothing: the file of that name. FAKES, CLIENTS: folders; INJECT: record_buffers;
+#   GROUP: the file of that name here. FAKES, CLIENTS: folders; INJECT: record_buffers;
 #   TOOL: rvprof; SOURCE: the project's root. A line a case; the last is `N cases, N failed`. Status 1 if any failed.
 # CUDA_TESTS_KEEP=1 keeps the folders of the cases.
 set -u

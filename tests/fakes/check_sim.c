@@ -157,6 +157,40 @@ START_TEST(nodes_of_a_launch_share_its_correlation_and_have_numbers)
 }
 END_TEST
 
+START_TEST(a_stream_that_waits_for_a_capture_joins_it)
+{
+	CUstream first, second;
+	CUevent forked, joined;
+	CUgraph graph;
+	CUgraphExec exec;
+	size_t count = 0;
+
+	sim_open("", "13");
+	FOLLOW(RVP_CUPTI_CONCURRENT_KERNEL);
+	RUNTIME_CALL(cudaStreamCreateWithFlags)(&first, 1);
+	RUNTIME_CALL(cudaStreamCreateWithFlags)(&second, 1);
+	RUNTIME_CALL(cudaEventCreate)(&forked);
+	RUNTIME_CALL(cudaEventCreate)(&joined);
+	ck_assert_uint_eq(RUNTIME_CALL(cudaStreamBeginCapture)(first, 0), 0);
+	RUNTIME_CALL(cudaEventRecord)(forked, first);
+	RUNTIME_CALL(cudaStreamWaitEvent)(second, forked, 0);
+	sim_launch("one", first);
+	sim_launch("two", second);
+	RUNTIME_CALL(cudaEventRecord)(joined, second);
+	RUNTIME_CALL(cudaStreamWaitEvent)(first, joined, 0);
+	ck_assert_uint_eq(RUNTIME_CALL(cudaStreamEndCapture)(first, &graph), 0);
+	RUNTIME_CALL(cudaGraphGetNodes)(graph, NULL, &count);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_uint_eq(RUNTIME_CALL(cudaGraphInstantiate)(&exec, graph, 0), 0);
+	ck_assert_uint_eq(RUNTIME_CALL(cudaGraphLaunch)(exec, first), 0);
+	sim_launch("three", second); /* captured no more */
+	RUNTIME_CALL(cudaDeviceSynchronize)();
+	sim_flush(0);
+	ck_assert_uint_eq(seen.kernel_count, 3);
+	ck_assert_uint_eq(seen.kernels[2].graph, 0);
+}
+END_TEST
+
 START_TEST(a_graph_as_a_whole_is_one_record_a_launch)
 {
 	sim_open("kernel * 1ms", "13");
@@ -310,6 +344,7 @@ int main(void)
 	tcase_add_test(all, a_flush_keeps_what_runs_and_a_forced_one_cuts_it_for_good);
 	tcase_add_test(all, full_buffers_come_by_themselves);
 	tcase_add_test(all, nodes_of_a_launch_share_its_correlation_and_have_numbers);
+	tcase_add_test(all, a_stream_that_waits_for_a_capture_joins_it);
 	tcase_add_test(all, a_graph_as_a_whole_is_one_record_a_launch);
 	tcase_add_loop_test(all, records_are_as_long_as_the_version_has_them, 0, 4);
 	tcase_add_test(all, an_unknown_kind_hides_what_is_behind_it);
