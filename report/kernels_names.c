@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const rvp_kernel_class_names[RVP_KERNEL_CLASS_COUNT] = {
-#define RVP_KERNEL_CLASS(ID, name, what) name,
-#include "report/kernel_class.def"
-};
-
 struct of_process { /* by number of DEVICE_NAME: number + 1; 0: not asked for yet */
 	uint32_t *numbers;
 	size_t count;
@@ -31,16 +26,6 @@ struct rvp_kernel_names {
 	uint32_t *places;   /* a hash table of numbers + 1 */
 	size_t place_count; /* a power of 2 */
 };
-
-bool rvp_kernel_class_of_word(const char *word, uint32_t *class)
-{
-	for (uint32_t i = 0; i < RVP_KERNEL_CLASS_COUNT; i++)
-		if (!strcmp(word, rvp_kernel_class_names[i])) {
-			*class = i;
-			return true;
-		}
-	return false;
-}
 
 /* ---- rules ---- */
 

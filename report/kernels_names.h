@@ -9,18 +9,9 @@
 #ifndef RVP_REPORT_KERNELS_NAMES_H
 #define RVP_REPORT_KERNELS_NAMES_H
 
+#include "report/kernel_class.h"
 #include "report/rules.h"
 #include "report/run.h"
-
-enum rvp_kernel_class {
-#define RVP_KERNEL_CLASS(ID, name, what) RVP_KERNEL_CLASS_##ID,
-#include "report/kernel_class.def"
-	RVP_KERNEL_CLASS_COUNT
-};
-extern const char *const rvp_kernel_class_names[RVP_KERNEL_CLASS_COUNT];
-
-/* False for no class's name. */
-bool rvp_kernel_class_of_word(const char *word, uint32_t *class);
 
 /* The first rule whose patterns `name` matches, all of it; NULL: none. */
 const struct rvp_rule *rvp_rules_of_kernel(const struct rvp_rule_list *rules, const char *name);

@@ -9,7 +9,7 @@
 #include "report/rules.h"
 
 #include "report/grow.h"
-#include "report/kernels_names.h"
+#include "report/kernel_class.h"
 #include "report/rules_text.h"
 
 #include <errno.h>
