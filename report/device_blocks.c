@@ -342,7 +342,9 @@ static void walk_holding(struct walk *walk, const struct rvp_holding *holding)
 
 struct rvp_device_segments rvp_device_segments(const struct rvp_device_blocks *blocks, uint32_t device)
 {
-	struct walk walk = {.blocks = blocks};
+	struct walk walk = {.blocks = blocks,
+			    .sums = {.told_allocated_bytes = blocks->sums[device].told_allocated_bytes,
+				     .told_reserved_bytes = blocks->sums[device].told_reserved_bytes}};
 
 	for (uint32_t process = 0; process < blocks->run->process_count; process++) {
 		const struct rvp_block *at = rvp_live_index_next(&blocks->drivers, process, 0);

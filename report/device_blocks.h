@@ -108,6 +108,7 @@ struct rvp_block *rvp_device_block_born(const struct rvp_device_blocks *blocks, 
 struct rvp_device_segments {
 	uint64_t reserved_bytes, allocated_bytes, largest_free_bytes;
 	uint64_t count; /* of segments; 0: there is no such allocator */
+	uint64_t told_allocated_bytes, told_reserved_bytes; /* by its own last word; 0: none */
 };
 struct rvp_device_segments rvp_device_segments(const struct rvp_device_blocks *blocks, uint32_t device);
 

@@ -97,8 +97,7 @@ static struct rvp_device_entry entry_of(const struct rvp_device_ledger *ledger, 
 					 .ns = ns,
 					 .total_bytes = now->total_bytes,
 					 .free_bytes = now->free_bytes,
-					 .live_bytes = state->tracked.amount.bytes,
-					 .segments = ledger->segments};
+					 .live_bytes = state->tracked.amount.bytes};
 
 	find_figure(ledger, now, &entry);
 	for (int i = 0; i < RVP_PURPOSES_MAX; i++)
@@ -177,8 +176,10 @@ static void take_held(struct rvp_device_ledger *ledger, const struct rvp_state *
 		return;
 	ledger->has_held = false;
 	derive_context(ledger, ledger->held_process, state);
-	ledger->segments = rvp_device_segments(state->devices, ledger->device);
 	entry = entry_of(ledger, ledger->held_ns, record, state);
+	/* Going through all tensors takes its time: only where it is kept. */
+	if (record->occasion == RVP_DEVICE_OCCASION_MARK || is_higher(&entry, &ledger->peak))
+		entry.segments = rvp_device_segments(state->devices, ledger->device);
 	if (record->occasion == RVP_DEVICE_OCCASION_MARK)
 		take_mark(ledger, &entry);
 	if (is_higher(&entry, &ledger->peak))
@@ -192,7 +193,7 @@ static void note_segments(struct rvp_device_ledger *ledger, const struct rvp_sta
 	struct rvp_device_segments segments = rvp_device_segments(state->devices, ledger->device);
 
 	if (segments.count)
-		ledger->segments_at_end = segments;
+		ledger->segments_at_end = ledger->end.segments = segments;
 }
 
 static void finish(struct rvp_observer *observer, const struct rvp_state *state)

@@ -53,7 +53,6 @@ struct rvp_device_ledger {
 	uint32_t device;
 	struct rvp_device_process *processes;
 	struct rvp_record_MARK mark; /* the last label; its text holds until the run is closed */
-	struct rvp_device_segments segments; /* of the last sample */
 	uint64_t held_ns;                    /* of a sample that is not in an entry yet */
 	uint32_t held_process, held_stream;
 	bool has_held;

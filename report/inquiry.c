@@ -106,6 +106,17 @@ static void close_inquiry(struct rvp_inquiry *inquiry)
 	rvp_attribution_close(inquiry->attribution);
 }
 
+/* An answer about the host alone says so. */
+static void mention_devices(const struct rvp_inquiry *inquiry)
+{
+	const struct rvp_run *run = inquiry->run;
+
+	for (size_t i = 0; i < run->device_count && !inquiry->asked.json && !inquiry->asked.device; i++)
+		if (run->devices[i].has_memory)
+			fprintf(inquiry->view.out, "\n  This is of the host's memory; --device %s asks the same of the device's.\n",
+				run->devices[i].name);
+}
+
 struct rvp_status rvp_inquire(struct rvp_run *run, const struct rvp_view *view,
 			      const struct rvp_question_asked *asked)
 {
@@ -122,6 +133,8 @@ struct rvp_status rvp_inquire(struct rvp_run *run, const struct rvp_view *view,
 		status = name_stacks(&inquiry);
 	if (!rvp_failed(status))
 		status = answer(&inquiry);
+	if (!rvp_failed(status))
+		mention_devices(&inquiry);
 	close_inquiry(&inquiry);
 	return status;
 }

@@ -31,6 +31,10 @@ void rvp_device_write_head(struct rvp_json *json, const struct rvp_device_answer
 	rvp_json_number(json, "reserved_bytes", segments->reserved_bytes);
 	rvp_json_number(json, "allocated_bytes", segments->allocated_bytes);
 	rvp_json_number(json, "largest_free_bytes", segments->largest_free_bytes);
+	if (segments->told_reserved_bytes) {
+		rvp_json_number(json, "told_reserved_bytes", segments->told_reserved_bytes);
+		rvp_json_number(json, "told_allocated_bytes", segments->told_allocated_bytes);
+	}
 	rvp_json_close(json, '}');
 }
 

@@ -196,7 +196,8 @@ START_TEST(categories_of_a_device)
 	alloc(3 * MS, at, 64 * MIB);
 	tensor(4 * MS, at, 10 * MIB, "weights");
 	tensor(5 * MS, at + 16 * MIB, 20 * MIB, "kv_cache");
-	MAKE(thread, DEVICE_TENSOR, 0, .stamp = 6 * MS, .address = at, .bytes = 10 * MIB, .is_free = 1);
+	MAKE(thread, DEVICE_TENSOR, 0, .stamp = 6 * MS, .address = at, .bytes = 10 * MIB, .is_free = 1,
+	     .allocated_bytes = 20 * MIB, .reserved_bytes = 64 * MIB);
 	finish();
 	ck_assert_uint_eq(json_array_size(json_object_get(summary, "device")), 1);
 	ck_assert_str_eq(word_at("device.0.name"), "cuda:0");
@@ -216,6 +217,8 @@ START_TEST(categories_of_a_device)
 	ck_assert_int_eq(number_at("device.0.allocator_at_end.reserved_bytes"), 64 * MIB);
 	ck_assert_int_eq(number_at("device.0.allocator_at_end.allocated_bytes"), 20 * MIB);
 	ck_assert_int_eq(number_at("device.0.allocator_at_end.largest_free_bytes"), 28 * MIB);
+	ck_assert_int_eq(number_at("device.0.allocator_at_end.told_allocated_bytes"), 20 * MIB);
+	ck_assert_int_eq(number_at("device.0.allocator_at_end.told_reserved_bytes"), 64 * MIB);
 	/* The host's are as if there were no device. */
 	ck_assert_int_eq(number_at("host.categories.unknown.at_peak_bytes"), 5 * MIB);
 	ck_assert_ptr_null(value_at("host.categories.weights"));
