@@ -12,9 +12,8 @@
  *
  * Invariants
  *   (KN1) A piece with a flaw is in `flaws` and in no sum; it is given to the sinks all the same.
- *   (KN2) The classes' sums are the kernels', copies', memsets' and graph runs' sums; so are those of the
- * streams. (KN3) A device's busy time and its idle parts are together the time from its first piece's start
- * to its last's end.
+ *   (KN2) The classes' sums are the kernels', copies', memsets' and graph runs' sums; so are those of the streams.
+ *   (KN3) A device's busy time and its idle parts are together the time from its first piece's start to its last's end.
  */
 #ifndef RVP_REPORT_KERNELS_H
 #define RVP_REPORT_KERNELS_H

@@ -15,7 +15,7 @@ const char *const rvp_idle_names[RVP_IDLE_COUNT] = {
 
 void rvp_host_wait_see(struct rvp_host_wait *wait, const struct rvp_activity *activity)
 {
-	uint64_t end_ns = activity->start_ns + activity->duration_ns;
+	uint64_t end_ns = activity->end_ns;
 
 	if (activity->kind != RVP_DEVICE_SYNC || activity->number == SYNC_STREAM_WAITS ||
 	    !activity->has_start || activity->flaw || end_ns < wait->end_ns)
@@ -39,23 +39,33 @@ static bool is_busy_launcher(const struct rvp_launch *launch)
 	       launch->since_ns / launch->stands_for <= RVP_BUSY_LAUNCHER_NS;
 }
 
-static enum rvp_idle until_asked(uint64_t begin_ns, uint64_t asked_ns, const struct rvp_work *work,
-				 const struct rvp_host_wait *wait)
+/* How far into the gap a wait of the host is to blame, which was on when the device ran dry: to its end and as long as
+ * a busy host takes to launch anew. */
+static uint64_t after_wait(uint64_t begin_ns, uint64_t asked_ns, const struct rvp_host_wait *wait)
 {
-	const struct rvp_activity *activity = work->activity;
+	uint64_t until_ns = wait->end_ns + RVP_BUSY_LAUNCHER_NS;
 
-	if (activity->kind == RVP_DEVICE_COPY && activity->copy_kind == COPY_HOST_TO_DEVICE)
+	if (!wait->end_ns || wait->begin_ns > begin_ns || wait->end_ns < begin_ns || wait->end_ns > asked_ns)
+		return begin_ns;
+	return until_ns < asked_ns ? until_ns : asked_ns;
+}
+
+static bool is_input(const struct rvp_activity *activity)
+{
+	return activity->kind == RVP_DEVICE_COPY && activity->copy_kind == COPY_HOST_TO_DEVICE;
+}
+
+static enum rvp_idle until_asked(const struct rvp_work *work)
+{
+	if (is_input(work->activity))
 		return RVP_IDLE_INPUT;
-	if (wait->end_ns && wait->begin_ns <= begin_ns && wait->end_ns >= begin_ns &&
-	    wait->end_ns <= asked_ns)
-		return RVP_IDLE_SYNC;
 	return is_busy_launcher(work->launch) ? RVP_IDLE_LAUNCH : RVP_IDLE_NOTHING_ASKED;
 }
 
 void rvp_idle_add(uint64_t parts_ns[RVP_IDLE_COUNT], uint64_t begin_ns, const struct rvp_work *work,
 		  const struct rvp_host_wait *wait, bool is_behind_comm)
 {
-	uint64_t end_ns = work->activity->start_ns, asked_ns;
+	uint64_t end_ns = work->activity->start_ns, asked_ns, waited_ns;
 	bool is_comm = is_behind_comm || work->class == RVP_KERNEL_CLASS_COMMUNICATION;
 
 	if (!asked_at(work, &asked_ns)) {
@@ -67,6 +77,8 @@ void rvp_idle_add(uint64_t parts_ns[RVP_IDLE_COUNT], uint64_t begin_ns, const st
 		return;
 	}
 	asked_ns = asked_ns < end_ns ? asked_ns : end_ns;
-	parts_ns[until_asked(begin_ns, asked_ns, work, wait)] += asked_ns - begin_ns;
+	waited_ns = is_input(work->activity) ? begin_ns : after_wait(begin_ns, asked_ns, wait);
+	parts_ns[RVP_IDLE_SYNC] += waited_ns - begin_ns;
+	parts_ns[until_asked(work)] += asked_ns - waited_ns;
 	parts_ns[RVP_IDLE_LATENCY] += end_ns - asked_ns;
 }

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* kernels_idle.h: why a device stood idle between two pieces of work. docs/metrics.md has the words for
- * users.
+/* kernels_idle.h: why a device stood idle between two pieces of work. docs/metrics.md has the words for users.
  *
- * A gap lies between the end of all work so far and the start of the next piece, whose launch is known or
- * not:
+ * A gap lies between the end of all work so far and the start of the next piece, whose launch is known or not.
  *
- *   launched before the gap        communication   where the piece before or behind is communication
- *                                  queue           else: the work was there and waited (another stream, an
- * event, the device's own time between two kernels) launched within it, up to the launch input           the
- * next piece is a copy from the host sync            the host waited for the device when it ran dry, and went
- * on then launch          the launch before was less than RVP_BUSY_LAUNCHER_NS ago: the host launches as fast
- * as it can nothing_asked   else and from the launch on         latency launch not known unknown
+ *   Launched before the gap:
+ *     - communication: the piece before or behind is communication
+ *     - queue: else; the work was there and waited (another stream, an event, the device's own time between two kernels)
+ *   Launched within it; up to the launch:
+ *     - input: the next piece is a copy from the host
+ *     - sync: to 100 us behind the end of a wait of the host for the device that was on when it ran dry
+ *     - launch: the launch before was less than RVP_BUSY_LAUNCHER_NS ago: the host launches as fast as it can
+ *     - nothing_asked: else
+ *   and from the launch on:
+ *     - latency
+ *   Launch not known:
+ *     - unknown
  */
 #ifndef RVP_REPORT_KERNELS_IDLE_H
 #define RVP_REPORT_KERNELS_IDLE_H

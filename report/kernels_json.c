@@ -108,6 +108,8 @@ static void write_device(struct rvp_json *json, const struct rvp_run *run, struc
 
 static void write_overheads(struct rvp_json *json, const struct rvp_kernels *kernels)
 {
+	if (!kernels->records[RVP_DEVICE_OVERHEAD])
+		return;
 	rvp_json_open(json, "tracer_overhead_us", '{');
 	for (uint32_t i = 0; i < RVP_OVERHEADS; i++)
 		if (kernels->overheads[i].count)

@@ -196,8 +196,20 @@ static uint64_t time_launch(struct rvp_piece_reader *reader, struct rvp_activity
 
 	piece->start_ns = rvp_process_ns(clock->run, process, reader->record.LAUNCH.stamp);
 	piece->has_start = true;
+	piece->end_ns = piece->start_ns + piece->duration_ns;
 	piece->tid = reader->tid;
 	return launch_key(clock, piece->start_ns);
+}
+
+/* Where the clock was set meanwhile, by the duration; one that no 64 bits hold is none. */
+static uint64_t end_of_work(struct rvp_piece_reader *reader, const struct rvp_activity *piece, uint64_t end_ns)
+{
+	uint64_t unix_ns = unix_of_device(reader->clock, end_ns, &reader->device_hint);
+
+	if (unix_ns >= piece->start_ns && end_ns >= piece->duration_ns)
+		return unix_ns;
+	unix_ns = piece->start_ns + piece->duration_ns;
+	return unix_ns >= piece->start_ns ? unix_ns : piece->start_ns;
 }
 
 static uint64_t time_work(struct rvp_piece_reader *reader, struct rvp_activity *piece)
@@ -209,6 +221,7 @@ static uint64_t time_work(struct rvp_piece_reader *reader, struct rvp_activity *
 		return UINT64_MAX;
 	piece->has_start = true;
 	piece->start_ns = unix_of_device(reader->clock, start_ns, &reader->device_hint);
+	piece->end_ns = end_of_work(reader, piece, start_ns + piece->duration_ns);
 	return piece->kind == RVP_DEVICE_CALL ? early(piece->start_ns, rvp_host_lead_ns) : piece->start_ns;
 }
 

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* kernels_stream.h: the work of all devices of a run, one piece after the other in order of start: kernels,
- * copies, memsets, graphs that ran as a whole; and what the host did for it: launches, calls, waits; and the
- * tracer's overhead.
+/* kernels_stream.h: the work of all devices of a run, one piece after the other in order of start: kernels, copies,
+ * memsets, graphs that ran as a whole; and what the host did for it: launches, calls, waits; and the tracer's overhead.
  *
- * The log has them in the order in which they were told of, by several threads, minutes late perhaps. They
- * are put in order window by window: the earliest RVP_WINDOW pieces behind the last window are picked from
- * the chunks whose times reach into it, sorted, and handed out. So memory is that of three windows, however
- * long the run is and however wild the order; a chunk is read once for each window that its times reach into,
- * which is once or twice where the log is nearly in order. Where chunks are read many times over, windows
- * grow up to RVP_WINDOW_MAX.
+ * The log has them in the order in which they were told of, by several threads, minutes late perhaps. Chunks of the log are
+ * read in order of their earliest time; what is earlier than all that is still to be read is handed out, the rest is carried
+ * on. Where the order is so wild that the rest outgrows a window, the earliest RVP_WINDOW pieces behind the last ones are
+ * picked from all chunks that reach into it, window by window; a chunk is read for each of these then, and where chunks are
+ * read many times over windows grow up to RVP_WINDOW_MAX. So memory is that of three windows, whatever comes.
  *
  * Rules
- *   - Times are UNIX ns where the process's clock is tied; else they count from the run's begin (`is_tied`
- * false).
- *   - What the host did stands up to a millisecond too early in the order (never later than what it led to):
- * two clocks that disagree by less do not part a launch from its kernel.
+ *   - Times are UNIX ns where the process's clock is tied; else they count from the run's begin.
+ *   - What the host did stands a millisecond too early in the order (never later than what it led to): two clocks that
+ *     disagree by less do not part a launch from its kernel.
  *   - Work without a time (rvp_is_timeless) comes last; has_start is false.
  *   - Numbers of stacks are those of the process's tables.
  */
@@ -28,7 +25,8 @@ enum { RVP_WINDOW = 1 << 16, RVP_WINDOW_MAX = 1 << 20 };
 static const uint64_t rvp_host_lead_ns = 1000000;
 
 struct rvp_activity {
-	uint64_t start_ns, duration_ns;
+	uint64_t start_ns, duration_ns; /* the duration as told, never scaled */
+	uint64_t end_ns;                /* by our clock, as the start: what touches there touches here */
 	uint64_t correlation; /* 0: none */
 	uint64_t bytes;       /* of a copy or memset; of a launch: how many it stands for */
 	uint64_t node;        /* of a graph; 0: none */

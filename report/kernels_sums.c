@@ -78,13 +78,12 @@ static void add_stream(struct rvp_kernels *kernels, const struct rvp_activity *a
 	if (!stream)
 		return;
 	add_sum(activity->kind == RVP_KERNEL ? &stream->kernels : &stream->copies, activity);
-	rvp_busy_add(&stream->busy, activity->start_ns, activity->start_ns + activity->duration_ns);
+	rvp_busy_add(&stream->busy, activity->start_ns, activity->end_ns);
 }
 
 static void add_step(struct rvp_kernels *kernels, const struct rvp_work *work)
 {
 	const struct rvp_activity *activity = work->activity;
-	uint64_t end_ns = activity->start_ns + activity->duration_ns;
 	struct rvp_kernel_step *step;
 
 	if (work->step_by_time)
@@ -95,9 +94,9 @@ static void add_step(struct rvp_kernels *kernels, const struct rvp_work *work)
 		return;
 	step = &kernels->steps[work->step];
 	add_sum(activity->kind == RVP_KERNEL ? &step->kernels : &step->copies, activity);
-	rvp_busy_add(&step->busy, activity->start_ns, end_ns);
+	rvp_busy_add(&step->busy, activity->start_ns, activity->end_ns);
 	if (activity->kind == RVP_KERNEL)
-		rvp_busy_add(&step->kernel_busy, activity->start_ns, end_ns);
+		rvp_busy_add(&step->kernel_busy, activity->start_ns, activity->end_ns);
 }
 
 /* ---- sites ---- */
@@ -201,7 +200,7 @@ static struct rvp_kernel_device *device_of(struct rvp_kernels *kernels, const st
 static void add_device(struct rvp_kernels *kernels, const struct rvp_run *run, const struct rvp_work *work)
 {
 	const struct rvp_activity *activity = work->activity;
-	uint64_t begin_ns = activity->start_ns, end_ns = begin_ns + activity->duration_ns;
+	uint64_t begin_ns = activity->start_ns, end_ns = activity->end_ns;
 	struct rvp_kernel_device *device = device_of(kernels, run, activity);
 	bool is_comm = work->class == RVP_KERNEL_CLASS_COMMUNICATION;
 	bool is_copy = activity->kind == RVP_DEVICE_COPY || activity->kind == RVP_DEVICE_SET;

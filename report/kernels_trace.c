@@ -148,7 +148,7 @@ static struct rvp_kernel_row *row_for(struct rvp_kernel_trace *to, uint32_t pid,
 
 		if (!row || row->end_us <= begin_us + touching_us) {
 			if (row)
-				row->end_us = begin_us + (double)activity->duration_ns / 1e3;
+				row->end_us = begin_us + (double)(activity->end_ns - activity->start_ns) / 1e3;
 			return row;
 		}
 	}
@@ -215,7 +215,7 @@ static void put_call(struct rvp_kernel_trace *to, uint32_t process, const struct
 	}
 	put_slice(to->trace,
 		  name[0] == 'c' && name[1] == 'u' && name[2] != 'd' ? "cuda_driver" : "cuda_runtime", name,
-		  of->pid, tid, activity->start_ns, activity->duration_ns);
+		  of->pid, tid, activity->start_ns, activity->end_ns - activity->start_ns);
 	rvp_trace_put(to->trace, "\"External id\":%" PRIu64 ",\"correlation\":%" PRIu64 "}}", correlation,
 		      correlation);
 }
@@ -224,6 +224,7 @@ static struct rvp_activity call_of(const struct rvp_launch *launch)
 {
 	return (struct rvp_activity){.start_ns = launch->ns,
 				     .duration_ns = launch->duration_ns,
+				     .end_ns = launch->ns + launch->duration_ns,
 				     .correlation = launch->correlation,
 				     .number = launch->function,
 				     .tid = launch->tid};
@@ -240,7 +241,7 @@ static void put_origin(struct rvp_kernel_trace *to, const struct rvp_work *work,
 		return;
 	call = call_of(work->launch);
 	if (is_own && !work->is_first) {
-		call.duration_ns = 0;
+		call.end_ns = call.start_ns;
 		put_call(to, work->activity->process, &call, id);
 	}
 	put_flow(to, 's', id, process->pid, call_tid(to, process->pid, call.tid), call.start_ns);
@@ -335,7 +336,7 @@ static void put_work(struct rvp_kernel_trace *to, const struct rvp_work *work,
 		return;
 	}
 	put_slice(to->trace, category_of(activity), name_of(work, names, text, sizeof text), pid, row->tid,
-		  activity->start_ns, activity->duration_ns);
+		  activity->start_ns, activity->end_ns - activity->start_ns);
 	put_where(to->trace, work, correlation);
 	if (activity->kind == RVP_KERNEL)
 		put_kernel_arguments(to->trace, work);
@@ -382,9 +383,8 @@ static void put_sync(struct rvp_kernel_trace *to, const struct rvp_activity *act
 		to->cut_count++;
 		return;
 	}
-	row->end_us = begin_us + (double)activity->duration_ns / 1e3;
-	put_slice(to->trace, "cuda_sync", sync_name(activity->number), pid, row->tid, activity->start_ns,
-		  activity->duration_ns);
+	row->end_us = begin_us + (double)(activity->end_ns - activity->start_ns) / 1e3;
+	put_slice(to->trace, "cuda_sync", sync_name(activity->number), pid, row->tid, activity->start_ns, activity->end_ns - activity->start_ns);
 	rvp_trace_put(to->trace,
 		      "\"cuda_sync_kind\":\"%s\",\"stream\":%d,\"correlation\":%" PRIu64
 		      ",\"device\":%u,\"context\":%u",
@@ -411,9 +411,9 @@ static void put_overhead(struct rvp_kernel_trace *to, const struct rvp_activity 
 		to->cut_count++;
 		return;
 	}
-	row->end_us = begin_us + (double)activity->duration_ns / 1e3;
+	row->end_us = begin_us + (double)(activity->end_ns - activity->start_ns) / 1e3;
 	put_slice(to->trace, "overhead", rvp_overhead_name(activity->number), process->pid, tid,
-		  activity->start_ns, activity->duration_ns);
+		  activity->start_ns, activity->end_ns - activity->start_ns);
 	rvp_trace_put(to->trace, "}}");
 }
 

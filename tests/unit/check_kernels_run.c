@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* check_kernels_run.c: device work of made runs, from the records to figures and files. made_kernels.h has
- * the run and its times; the figures here were worked out from it by hand.
+/* check_kernels_run.c: device work of made runs, from the records to figures and files. made_kernels.h has the run and its
+ * times; the figures here were worked out from it by hand:
  *
- *     all work            12-16, 21-24, 25-25.5, 27-28: busy 8.5 ms of the 16 ms from 12 to 28
- *     kernels             13-16, 21-24, 27-28: 7 ms; copies and memsets 12-13.25, 25-25.5: 1.75 ms; both at
- * once 0.25 ms gap 16-21           asked for at 19; no wait began before 16, no launch shortly before:
- * nothing asked 3, latency 2 gap 24-25           asked for at 24.05; the host waited from 17 to 24.02: sync
- * 0.05, latency 0.95 gap 25.5-27         nobody knows when: 1.5
+ *   - All work is 12-16, 21-24, 25-25.5, 27-28: busy 8.5 ms of the 16 ms from 12 to 28.
+ *   - Kernels are 13-16, 21-24, 27-28: 7 ms. Copies and memsets are 12-13.25, 25-25.5: 1.75 ms. Both at once: 0.25 ms.
+ *   - Gap 16-21: asked for at 19; no wait began before 16, no launch shortly before: nothing asked 3, latency 2.
+ *   - Gap 24-25: asked for at 24.05; the host waited from 17 to 24.02: sync 0.05, latency 0.95.
+ *   - Gap 25.5-27: nobody knows when it was asked for: 1.5.
  */
 #include "report/finalize.h"
 #include "report/kernels.h"
@@ -168,7 +168,7 @@ END_TEST
 
 static char *text_of(const char *name)
 {
-	static char text[1 << 17];
+	static char text[1 << 18];
 	char path[256];
 	FILE *file;
 
@@ -514,6 +514,28 @@ START_TEST(kernel_time_that_was_not_measured)
 }
 END_TEST
 
+/* Pieces that touch on the tracer's clock, which is slower by a thousandth, touch on ours: no gap, no overlap, one row. */
+START_TEST(what_touches_stays_touching)
+{
+	struct maker_thread *thread = plain_run();
+
+	MAKE(thread, DEVICE_CLOCK, 0, .stamp = 10 * KERNELS_MS, .device_ns = 1000 * KERNELS_MS, .width_ns = 100);
+	for (uint64_t i = 0; i < 500; i++)
+		MAKE(thread, KERNEL, 0, .start_ns = 1001 * KERNELS_MS + i * 7777, .duration_ns = 7777, .correlation = 1 + i,
+		     .shape = 1, .stream = 7);
+	MAKE(thread, DEVICE_CLOCK, 0, .stamp = 1010 * KERNELS_MS, .device_ns = 1999 * KERNELS_MS, .width_ns = 100);
+	open_run();
+	read_with(NULL);
+	ck_assert_uint_eq(kernels.kernels.ns, 500 * 7777);
+	ck_assert_uint_eq(kernels.devices[0].gaps.count, 0);
+	ck_assert_uint_eq(kernels.devices[0].all.ns, 3888500 + 3892); /* 3,888,500 * 1000 / 999 */
+	ck_assert(!rvp_failed(rvp_finalize(maker.folder)));
+	check_trace();
+	ck_assert_ptr_null(strstr(text_of("trace.json"), "overlap"));
+	close_run();
+}
+END_TEST
+
 START_TEST(no_device_no_file)
 {
 	char path[128];
@@ -544,6 +566,7 @@ int main(void)
 	tcase_add_test(test, calls_of_one_correlation_are_one);
 	tcase_add_test(test, processes_are_apart);
 	tcase_add_test(test, kernel_time_that_was_not_measured);
+	tcase_add_test(test, what_touches_stays_touching);
 	tcase_add_test(test, no_device_no_file);
 	tcase_set_timeout(test, 60);
 	suite_add_tcase(suite, test);
