@@ -6,6 +6,7 @@
  * (device_own.h), to which it returns.
  *   - The process that listens owns the device: in its children by fork nothing is taken, CUDA is of no use there.
  *   - Once the end was told of, what still comes is late, and counted.
+ *   - Once the log is folded (--max-log) what comes by the thousand is dropped and counted (log_bound); memory goes on.
  */
 #include "preload/device.h"
 
@@ -150,8 +151,23 @@ static uint64_t stamp(void)
 	}
 #include "record/schema.def"
 
+static bool is_plenty(enum rvp_kind kind)
+{
+	return kind == RVP_DEVICE_NAME || (kind >= RVP_LAUNCH && kind <= RVP_GRAPH_RUN) || kind == RVP_DEVICE_OVERHEAD;
+}
+
+static bool has_room_for(enum rvp_kind kind)
+{
+	if (!atomic_load_explicit(&rvp_process.tree->folded, memory_order_relaxed) || !is_plenty(kind))
+		return true;
+	rvp_lose(RVP_LOSS_LOG_BOUND, 1);
+	return false;
+}
+
 static bool put(struct rvp_thread *thread, const struct rvp_record *record)
 {
+	if (!has_room_for(record->kind))
+		return false;
 	switch ((int)record->kind) {
 #define RVP_RECORD(ID, number, name, what) \
 	case number: return number >= FIRST_KIND && put_##ID(thread, &record->ID);

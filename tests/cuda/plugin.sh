@@ -4,9 +4,9 @@
 # kernels by name, memory by kind to the byte, copies, sets; under libcupti 12 and 13, with a shared runtime and a static
 # one; and under each fault the program's own result, the line that is said, and the loss that is counted.
 #
-# Usage: plugin.sh FAKES LIBRARY TOOL CLIENT STATIC_CLIENT
+# Usage: plugin.sh FAKES LIBRARY TOOL CLIENT STATIC_CLIENT OTHER_INJECTION OTHER_CLIENT
 set -u
-fakes=$1 library=$2 tool=$3 client=$4 static=$5
+fakes=$1 library=$2 tool=$3 client=$4 static=$5 other=$6 other_client=$7
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 failed=0
@@ -167,4 +167,14 @@ run 'fault enable 10 43' 13 full "$client" decode
 grep -q '^rvprof: CUDA: not all .* MIG' "$scratch/err" || say "$what: says: $(cat "$scratch/err")"
 check_memory
 check_copies
+
+# A library of the user's own is started too; one that is a client of CUPTI's is started instead.
+export CUDA_INJECTION64_PATH=$other
+run '' 13 full "$client" decode; whole
+is "said:" "$(cat "$scratch/err")" "the user's library is started"
+export CUDA_INJECTION64_PATH=$other_client
+run '' 13 full "$client" decode; check_memory
+grep -q "the user's client is started" "$scratch/err" || say "$what: the user's client was not started"
+is "lines:" "$(grep -c '^rvprof: CUDA: .* client of CUPTI' "$scratch/err")" 1
+grep -q ' device_tracer .* source=2 ' "$scratch/dump" || say "$what: the log does not say who tells"
 exit $failed
