@@ -25,6 +25,7 @@ run() {
 	SIMCUDA=$scenario LD_LIBRARY_PATH="$fakes:$fakes/$cupti" timeout 60 "$under_test" "$@" >"$scratch/bare" 2>"$scratch/bare.err" \
 		</dev/null
 	bare=$?
+	[ $bare = 96 ] && say "$what: $(cat "$scratch/bare.err")"
 	[ $status = $bare ] || say "$what: status $status, $bare without the profiler"
 	cmp -s "$scratch/bare" "$scratch/out" || say "$what: another output with the profiler"
 	sed -n 's/^account: //p' "$scratch/out" >"$scratch/account"
@@ -132,7 +133,9 @@ grep -q ' device_alloc ' "$scratch/dump" || say "$what: nothing was left of a ki
 # Faults. Of what CUPTI gave, all is there; of what it did not, the loss says how much.
 whole() { check_kernels; check_memory; check_copies; }
 run 'fault reentrant' 13 full "$client" decode; whole
-run 'fault late-completion' 13 full "$client" decode; whole
+run 'fault late-completion 20ms' 13 full "$client" decode; whole
+run 'fault late-completion 5s' 13 full "$client" decode; check_memory
+[ "$(loss device_late)" -gt 0 ] || say "$what: what came too late is not counted"
 run 'fault null-buffers' 13 full "$client" decode; whole
 run 'cupti 130300' 13 full "$client" decode; whole
 run 'fault clock-step -1s after 10' 13 full "$client" decode; whole
@@ -167,6 +170,14 @@ run 'fault enable 10 43' 13 full "$client" decode
 grep -q '^rvprof: CUDA: not all .* MIG' "$scratch/err" || say "$what: says: $(cat "$scratch/err")"
 check_memory
 check_copies
+
+# --sync-steps: a wait before each begin and each end of a step, and none without it.
+run '' 13 auto "$client" decode 5
+is "waits:" "$(grep -c ' device_overhead .* kind=268435456 ' "$scratch/dump")" 0
+export RVPROF_SYNC_STEPS=1
+run '' 13 auto "$client" decode 5
+is "waits:" "$(grep -c ' device_overhead .* kind=268435456 ' "$scratch/dump")" "$(grep -c ' step ' "$scratch/dump")"
+unset RVPROF_SYNC_STEPS
 
 # A library of the user's own is started too; one that is a client of CUPTI's is started instead.
 export CUDA_INJECTION64_PATH=$other
