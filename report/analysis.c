@@ -32,21 +32,16 @@ static struct rvp_site *site_of(struct rvp_pass *pass, const struct rvp_event *e
 	return site;
 }
 
-/* What samples stand for moves by half a MiB at every one of them. By which of two moments was higher they
- * decide only where they moved by more than NOISE_SAMPLES of them; else the blocks that were recorded each
- * do. */
-uint64_t rvp_pass_quiet_bytes(struct rvp_pass *pass)
+/* What was recorded each, and of what samples stand for no more than they can tell (peak_noise.h): never changed by asking. */
+int64_t rvp_pass_quiet_bytes(struct rvp_pass *pass)
 {
-	enum { NOISE_SAMPLES = 4 };
-	uint64_t sampled = pass->state.tracked.sampled_bytes, then = pass->quiet_sampled_bytes;
-	uint64_t apart = sampled > then ? sampled - then : then - sampled;
+	const struct rvp_live *tracked = &pass->state.tracked;
 
-	if (apart > NOISE_SAMPLES * pass->most_sample_bytes)
-		pass->quiet_sampled_bytes = sampled;
-	return pass->state.tracked.amount.bytes - sampled + pass->quiet_sampled_bytes;
+	return (int64_t)(tracked->amount.bytes - tracked->sampled_bytes) +
+	       rvp_peak_noise_level(&pass->noise, tracked->sampled_bytes);
 }
 
-void rvp_pass_see_tracked_peak(struct rvp_pass *pass, uint64_t quiet_bytes, uint64_t tracked_bytes, uint64_t ns)
+void rvp_pass_see_tracked_peak(struct rvp_pass *pass, int64_t quiet_bytes, uint64_t tracked_bytes, uint64_t ns)
 {
 	struct rvp_analysis *answer = pass->answer;
 
@@ -54,6 +49,8 @@ void rvp_pass_see_tracked_peak(struct rvp_pass *pass, uint64_t quiet_bytes, uint
 	    (quiet_bytes < pass->quiet_peak_bytes ||
 	     (quiet_bytes == pass->quiet_peak_bytes && tracked_bytes <= answer->tracked_peak_bytes)))
 		return;
+	if (rvp_peak_noise_is_there(&pass->noise))
+		rvp_peak_noise_see_peak(&pass->noise, pass->state.tracked.sampled_bytes, ns);
 	pass->quiet_peak_bytes = quiet_bytes;
 	answer->tracked_peak_bytes = tracked_bytes;
 	answer->tracked_peak_ns = ns;
@@ -71,7 +68,7 @@ static void see_device_peak(struct rvp_pass *pass, uint64_t ns)
 
 	if (tracked - kept > pass->device_peak_live_bytes)
 		pass->device_peak_live_bytes = tracked - kept;
-	rvp_pass_see_tracked_peak(pass, tracked, tracked > idle ? tracked - idle : 0, ns);
+	rvp_pass_see_tracked_peak(pass, (int64_t)tracked, tracked > idle ? tracked - idle : 0, ns);
 	if (pass->peak_number == number)
 		return;
 	pass->device_peak_bytes = tracked;
@@ -86,10 +83,22 @@ static void see_peak(struct rvp_pass *pass, uint64_t ns)
 		rvp_pass_see_tracked_peak(pass, rvp_pass_quiet_bytes(pass), pass->state.tracked.amount.bytes, ns);
 }
 
+/* Before the sums move. */
+static void see_sample(struct rvp_pass *pass, const struct rvp_event *event, bool comes)
+{
+	if (event->weight.variance > 0)
+		rvp_peak_noise_see_sample(&pass->noise,
+					  &(struct rvp_peak_sample){.process = event->moment->process,
+								    .birth_ns = event->block.birth_ns,
+								    .variance = event->weight.variance,
+								    .comes = comes});
+}
+
 static void come_alive(struct rvp_pass *pass, const struct rvp_event *event, struct rvp_site *site)
 {
 	struct rvp_live *own = &pass->state.live_by_process[event->moment->process];
 
+	see_sample(pass, event, true);
 	rvp_pass_enter(pass, site, &event->weight, event->moment->ns);
 	if (!(event->block.flags & RVP_BLOCK_MAPPED)) {
 		rvp_live_add(&pass->state.live, &event->weight);
@@ -122,6 +131,7 @@ static void died(struct rvp_pass *pass, const struct rvp_event *event)
 {
 	struct rvp_site *site = site_of(pass, event);
 
+	see_sample(pass, event, false);
 	rvp_pass_take_out(pass, site, &event->weight);
 	if (event->is_temporary) {
 		site->temporary.bytes += event->weight.amount.bytes;
@@ -219,6 +229,7 @@ static void end_process(struct rvp_pass *pass, uint32_t process)
 	struct rvp_live *own = &pass->state.live_by_process[process];
 
 	fold_table(pass, process);
+	rvp_peak_noise_end_process(&pass->noise, process, own->variance);
 	for (uint32_t at = pass->sites->first_of_process[process]; at;
 	     at = pass->sites->sites[at - 1].next_of_process) {
 		struct rvp_site *site = &pass->sites->sites[at - 1];
@@ -468,6 +479,17 @@ static void finish(struct rvp_pass *pass)
 		give_device(pass);
 }
 
+/* T of the processes in sampled mode, the largest; 0: there is none. */
+static uint64_t most_sample_bytes(const struct rvp_run *run)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < run->process_count; i++)
+		if (run->processes[i].mode == RVP_MODE_SAMPLED && run->processes[i].sample_bytes > most)
+			most = run->processes[i].sample_bytes;
+	return most;
+}
+
 static bool open_pass(struct rvp_pass *pass)
 {
 	size_t processes = pass->run->process_count + 1, moments = pass->question->moment_count + 1;
@@ -477,10 +499,6 @@ static bool open_pass(struct rvp_pass *pass)
 	pass->state.is_attributed = question->attribution != NULL;
 	pass->sites = question->attribution ? &pass->by_purpose : &pass->base;
 	pass->answer->tracked_peak_ns = RVP_NEVER;
-	for (size_t i = 0; i < pass->run->process_count; i++)
-		if (pass->run->processes[i].mode == RVP_MODE_SAMPLED &&
-		    pass->run->processes[i].sample_bytes > pass->most_sample_bytes)
-			pass->most_sample_bytes = pass->run->processes[i].sample_bytes;
 	pass->state.live_by_process = calloc(processes, sizeof *pass->state.live_by_process);
 	pass->tallies = calloc(processes, sizeof *pass->tallies);
 	pass->moments = calloc(moments, sizeof *pass->moments);
@@ -498,7 +516,8 @@ static bool open_pass(struct rvp_pass *pass)
 				(struct rvp_classifier){rvp_pass_classify, pass}) ||
 	    !rvp_device_blocks_open(&pass->devices, pass->run, &pass->base,
 				    (struct rvp_classifier){rvp_pass_classify, pass}) ||
-	    !rvp_tree_rss_open(&pass->state.resident, pass->run))
+	    !rvp_tree_rss_open(&pass->state.resident, pass->run) ||
+	    !rvp_peak_noise_open(&pass->noise, processes, most_sample_bytes(pass->run)))
 		return false;
 	pass->timeline = rvp_timeline_open(pass->run, RVP_NO_PROCESS);
 	if (!pass->timeline)
@@ -519,6 +538,7 @@ static void close_pass(struct rvp_pass *pass)
 	rvp_timeline_close(pass->timeline);
 	rvp_matcher_close(pass->matcher);
 	rvp_tree_rss_free(&pass->state.resident);
+	rvp_peak_noise_free(&pass->noise);
 	rvp_map_table_free(&pass->maps);
 	rvp_device_blocks_free(&pass->devices);
 	rvp_site_table_free(&pass->base);

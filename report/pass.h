@@ -8,6 +8,7 @@
 #include "report/device_blocks.h"
 #include "report/map_table.h"
 #include "report/observer.h"
+#include "report/peak_noise.h"
 #include "report/series.h"
 #include "report/totals.h"
 
@@ -28,9 +29,8 @@ struct rvp_pass {
 	struct rvp_series series;
 	uint64_t peak_number;
 	uint64_t device_peak_bytes, device_peak_live_bytes, device_peak_managed_bytes; /* of question->device */
-	uint64_t quiet_sampled_bytes,
-	    quiet_peak_bytes;        /* analysis.c: where the peak is, in spite of samples' noise */
-	uint64_t most_sample_bytes;  /* T of the processes in sampled mode, the largest */
+	struct rvp_peak_noise noise;
+	int64_t quiet_peak_bytes; /* rvp_pass_quiet_bytes, at the peak */
 	struct rvp_amount **moments; /* a row a moment: live by site, site_counts[] of them */
 	size_t *site_counts;
 	size_t next_moment;
@@ -131,8 +131,8 @@ static inline void rvp_pass_take_out(struct rvp_pass *pass, struct rvp_site *sit
 }
 
 /* Tracked bytes, as they decide which of two moments was higher; and whether this one is the highest so far. */
-uint64_t rvp_pass_quiet_bytes(struct rvp_pass *pass);
-void rvp_pass_see_tracked_peak(struct rvp_pass *pass, uint64_t quiet_bytes, uint64_t tracked_bytes, uint64_t ns);
+int64_t rvp_pass_quiet_bytes(struct rvp_pass *pass);
+void rvp_pass_see_tracked_peak(struct rvp_pass *pass, int64_t quiet_bytes, uint64_t tracked_bytes, uint64_t ns);
 
 /* A run of allocs and frees (rvp_timeline_take), and one of them by itself; `moment` says where from. */
 void rvp_pass_take_run(struct rvp_pass *pass, struct rvp_moment *moment, const struct rvp_brief *briefs, size_t count);

@@ -41,8 +41,8 @@ struct desk { /* of one run */
 	struct rvp_attribution *attribution; /* NULL: everything is unknown */
 	bool is_claimed; /* some single blocks are */
 	struct drift drift;
-	uint64_t tracked_bytes, quiet_bytes, births; /* where the drift began */
-	bool has_quiet_bytes; /* asked for at the first birth, as the long way does: asking moves what is quiet */
+	uint64_t tracked_bytes, births; /* where the drift began */
+	int64_t quiet_bytes;            /* likewise; no sample comes or goes in a drift */
 	uint64_t slow_ns;                    /* from here on something is due */
 	uint64_t early_ns;                   /* up to here an alloc may have been freed early */
 };
@@ -108,7 +108,7 @@ static void begin_drift(struct desk *desk)
 
 	desk->drift = (struct drift){0};
 	desk->tracked_bytes = pass->state.tracked.amount.bytes;
-	desk->has_quiet_bytes = false;
+	desk->quiet_bytes = rvp_pass_quiet_bytes(pass);
 	desk->births = pass->matcher->counts[desk->moment->process].alloc_count;
 	desk->slow_ns = pass->due_ns < row_ns ? pass->due_ns + 1 : row_ns;
 	desk->early_ns = early_ns ? early_ns + rvp_match_window_ns : 0;
@@ -184,13 +184,9 @@ static void settle(struct desk *desk)
 static void see_tracked_peak(struct desk *desk, uint64_t ns)
 {
 	struct rvp_analysis *answer = desk->pass->answer;
-	uint64_t quiet;
+	int64_t quiet = desk->quiet_bytes + desk->drift.bytes;
 	uint64_t tracked = desk->tracked_bytes + (uint64_t)desk->drift.bytes;
 
-	if (!desk->has_quiet_bytes)
-		desk->quiet_bytes = rvp_pass_quiet_bytes(desk->pass);
-	desk->has_quiet_bytes = true;
-	quiet = desk->quiet_bytes + (uint64_t)desk->drift.bytes;
 	if (quiet < desk->pass->quiet_peak_bytes && answer->tracked_peak_ns != RVP_NEVER)
 		return;
 	rvp_pass_see_tracked_peak(desk->pass, quiet, tracked, ns);
