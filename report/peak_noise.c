@@ -76,7 +76,8 @@ static double square_of_quantile(const struct rvp_peak_noise *noise)
 }
 
 /* How far it is from there, if that is no noise; else 0. */
-static int64_t apart_from(const struct rvp_peak_noise *noise, const struct rvp_peak_mark *mark, uint64_t sampled_bytes)
+static int64_t apart_from(const struct rvp_peak_noise *noise, const struct rvp_peak_mark *mark,
+			  uint64_t sampled_bytes)
 {
 	double apart = (double)sampled_bytes - (double)mark->sampled_bytes;
 	double unmet = (double)noise->sample_bytes;

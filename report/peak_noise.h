@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* peak_noise.h: how much of what samples say may decide which of two moments was the higher one.
  *
- * In sampled mode a small block that is met stands for half a MiB, one that is not met for nothing. Between two moments
- * the sampled part is apart by the samples that came in between and are still there, and by those that went: samples that
- * are live at both are the same on either side. So the noise of the difference is that of those that came and went, the
- * root of the sum of their variances (and of T^2, for what no sample met), and only a difference beyond QUANTILE times that is
- * one. QUANTILE is 3; of N samples seen it is sqrt(2 ln N), where that is more: the highest of as many moments
- * that are all alike would be about so much above them.
+ * In sampled mode a small block that is met stands for half a MiB, one that is not met for nothing. Between
+ * two moments the sampled part is apart by the samples that came in between and are still there, and by those
+ * that went: samples that are live at both are the same on either side. So the noise of the difference is
+ * that of those that came and went, the root of the sum of their variances (and of T^2, for what no sample
+ * met), and only a difference beyond QUANTILE times that is one. QUANTILE is 3; of N samples seen it is
+ * sqrt(2 ln N), where that is more: the highest of as many moments that are all alike would be about so much
+ * above them.
  *
- * Each moment is compared with the peak so far. That alone would not see what sinks a little from peak to peak, while
- * what is recorded each rises: so there is a second moment to compare with, the base, which stays where samples last told
- * of a difference; what is below it beyond noise counts as that much below.
+ * Each moment is compared with the peak so far. That alone would not see what sinks a little from peak to
+ * peak, while what is recorded each rises: so there is a second moment to compare with, the base, which stays
+ * where samples last told of a difference; what is below it beyond noise counts as that much below.
  *
  * Invariants
- *   (N1) A mark's variance is that of the samples live now that were not live at the mark, and of those live then that are
- *        not now; mark.born[process] is the first part of it, of a process.
- *   (N2) rvp_peak_noise_level changes with samples alone, and rvp_peak_noise_see_peak leaves it as it is.
+ *   (N1) A mark's variance is that of the samples live now that were not live at the mark, and of those live
+ * then that are not now; mark.born[process] is the first part of it, of a process. (N2) rvp_peak_noise_level
+ * changes with samples alone, and rvp_peak_noise_see_peak leaves it as it is.
  */
 #ifndef RVP_REPORT_PEAK_NOISE_H
 #define RVP_REPORT_PEAK_NOISE_H
@@ -69,7 +70,8 @@ static inline bool rvp_peak_noise_is_there(const struct rvp_peak_noise *noise)
 	return noise->sample_bytes > 0;
 }
 
-/* What samples add to a moment that is compared with the peak: no measure of bytes by itself, and it may be below 0. */
+/* What samples add to a moment that is compared with the peak: no measure of bytes by itself, and it may be
+ * below 0. */
 static inline int64_t rvp_peak_noise_level(struct rvp_peak_noise *noise, uint64_t sampled_bytes)
 {
 	if (!noise->is_judged)
