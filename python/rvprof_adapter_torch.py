@@ -431,7 +431,9 @@ def watch_backward():
 @quiet
 def look_around():
     """By the interpreter's main thread, between two instructions of the program (_later)."""
-    _later(LONGEST_NS if Current.had_optimizer and len(optimizers) else look_once(), look_around)
+    turn_hook.see_from_outside()
+    wait_ns = LONGEST_NS if Current.had_optimizer and len(optimizers) else look_once()
+    _later(min(wait_ns, TURN_LOOK_NS) if Turn.ends_of else wait_ns, look_around)
 
 
 def watch_compile():

@@ -17,10 +17,11 @@ and then to let us look around between two instructions (_later). What is seen, 
 What says nothing stays unknown. Nothing is said of what is rewritten: optimizer state, statistics, scratch. While an
 optimizer steps nothing is looked at: what is appended to may be a replay buffer, and the optimizer tells the rest.
 
-What it costs: where no module is called, one part in SHARE of the main thread's processor time, its imports included: so
-there is something to spend from the first step on. Where modules are called, which pay for their own calls, one part in
-SHARE_OF_STEPS from the first of them on, and each look is twice as far away as the one before. While a store is just being
-seen to grow, for FAST_LOOKS looks, they are no less than FAST_NS apart.
+What it costs: looks take one part in SHARE of the main thread's processor time where no module is called, from the first look on,
+which comes when PyTorch is imported; where modules are called, which pay for their own calls, one part in SHARE_OF_STEPS, and each
+look is twice as far away as the one before. What is not used is not saved for later. A few looks are in advance: FIRST at
+the begin, and ADVANCED once, when a store was seen to grow: less than that names nothing. While it grows, for FAST_LOOKS looks, they
+are no less than FAST_NS apart.
 """
 import sys
 import time
@@ -28,6 +29,7 @@ import time
 LOOK_NS, FAST_NS, LONGEST_NS = 8_000_000, 3_000_000, 10_000_000_000
 FAST_LOOKS, SLOWER_EVERY = 48, 24
 SHARE, SHARE_OF_STEPS = 66, 250  # one of so many parts of the main thread's time; where modules are called
+FIRST, ADVANCED = 2, 6  # looks
 LEAST_BYTES = 1024
 CELLS, FEW_CELLS, DENSE, CELL_BYTES = 512, 64, 4, 8  # for the first DENSE of a shape; for the others
 DIMENSIONS_MAX = 8
@@ -134,8 +136,9 @@ class Plain:
     has_cache = False
     width = 0  # of the model, once it is known
     looks = quiet = fast = 0
-    spent_ns = spent_before_ns = begin_ns = 0  # in looks; before modules were called; since when they are
-    least_ns = 0  # that a look took
+    allowed_ns = 0  # for looks; below 0: they were in advance
+    last_ns = least_ns = 0  # end of the last look; the least that one took
+    has_grown = False  # a store was seen to
 
 
 def is_floating(tensor):
@@ -261,15 +264,23 @@ def of_one_width(rows):
     return chosen + [(at, row) for at, row in rows if len(row.shape) == 1 and row.shape[0] in sizes]
 
 
-def next_wait(now_ns, cost_ns, is_busy):
-    """Looks take a share of the main thread's time: of all of it, that of imports too, where no module is called."""
-    Plain.spent_ns += cost_ns
-    Plain.least_ns = least = min(cost_ns, Plain.least_ns or cost_ns)  # the first one learns what is whose
-    if models:
-        due_ns = Plain.begin_ns + SHARE_OF_STEPS * (Plain.spent_ns - Plain.spent_before_ns + least) - now_ns
+def allow(now_ns, cost_ns, is_busy):
+    """What the time since the last look allows, as long as looks are few."""
+    least = Plain.least_ns = min(cost_ns, Plain.least_ns or cost_ns)  # the first one learns what is whose
+    if not Plain.last_ns:
+        Plain.allowed_ns = FIRST * least
+    elif not models and not Plain.has_grown and (is_busy or any(row[2] for row in Plain.growing.values())):
+        Plain.has_grown = True
+        Plain.allowed_ns = ADVANCED * cost_ns
     else:
-        due_ns = SHARE * (Plain.spent_ns + least) - now_ns
-        Plain.begin_ns, Plain.spent_before_ns = now_ns, Plain.spent_ns
+        since = (now_ns - Plain.last_ns) // (SHARE_OF_STEPS if models else SHARE)
+        Plain.allowed_ns = min(Plain.allowed_ns + since, max(Plain.allowed_ns, FIRST * least)) - cost_ns
+    Plain.last_ns = now_ns
+
+
+def next_wait(now_ns, cost_ns, is_busy):
+    allow(now_ns, cost_ns, is_busy)
+    due_ns = (Plain.least_ns - Plain.allowed_ns) * (SHARE_OF_STEPS if models else SHARE)
     if is_busy and Plain.fast < FAST_LOOKS:
         Plain.fast += 1
         return max(FAST_NS, due_ns)

@@ -23,6 +23,7 @@ OPTIMIZED = 1  # CO_OPTIMIZED: local variables in slots
 FRAME_AT, LOCALS_AT = 24, 72
 LEAVES = PLAIN | {types.ModuleType, types.BuiltinFunctionType, range, slice, property, staticmethod, classmethod,
                   types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType, types.CodeType}
+BARREN_LOOKS = 16  # as long what holds nothing is taken to hold nothing
 LIBRARY_PARTS = "/site-packages/", "/dist-packages/"
 
 
@@ -120,7 +121,26 @@ def roots():
                 found.append(locals_of(frame, is_own))
                 spaces[id(frame.f_globals)] = frame.f_globals
             frame = frame.f_back
-    return found + [space.items() for space in spaces.values()]
+    return found + [named_items(space) for space in spaces.values()]
+
+
+def named_items(space):
+    """Of a module, what it has from the interpreter left out: __builtins__ alone is a dict of 150 classes and functions."""
+    return [pair for pair in list(space.items())
+            if type(pair[1]) not in LEAVES and not (type(pair[0]) is str and pair[0][:2] == "__")]
+
+
+class Barren:
+    """Functions without variables of an outer one, classes of libraries: most of what there is to meet. Their numbers are
+    kept for some looks; what comes where one was is found when they are forgotten."""
+    numbers = set()
+    looks = 0
+
+    @classmethod
+    def begin_look(cls):
+        cls.looks += 1
+        if cls.looks % BARREN_LOOKS == 0:
+            cls.numbers.clear()
 
 
 def own_items(value):
@@ -196,7 +216,8 @@ def path_of(key, path):
 def held_tensors():
     """(key, path, tensor) of all that can be reached. Depth first, by iterators: what a look needs of the program's
     heap must not become its peak."""
-    found, seen = [], set()
+    Barren.begin_look()
+    found, seen, barren = [], set(), Barren.numbers
     iterators = [iter(items) for items in reversed(roots())]
     paths = [None] * len(iterators)
     root_count = len(iterators)
@@ -212,7 +233,7 @@ def held_tensors():
             continue
         key, item = pair
         kind = type(item)
-        if kind in LEAVES:
+        if kind in LEAVES or id(item) in barren:
             continue
         if kind is Tensor or issubclass(kind, Tensor):
             found.append((key, paths[-1], item))
@@ -222,4 +243,6 @@ def held_tensors():
                 seen.add(id(item))
                 iterators.append(iter(parts))
                 paths.append((key, paths[-1]))
+            elif kind is types.FunctionType or kind is type:
+                barren.add(id(item))
     return found

@@ -8,6 +8,7 @@ import weakref
 
 TURNS_SEEN = 6
 LONG_TURN = 64  # every so many go the long way
+TURN_LOOK_NS = 500_000_000  # a turn that raised hides other models no longer than two of these
 
 
 class Turn:
@@ -70,10 +71,11 @@ class Turn:
 
 class TurnHook:
     """In a turn of one token whose modules are known nothing of ours is to be done up to its end: then there is no hook for
-    all, but one in its last module, and one in its first, for a turn that never came to its end."""
+    all, but one in its last module, and one in its first, for a turn that never came to its end. Until that is called
+    again other models would not be seen, so the hook for all comes back where a look finds the turn that the look before found."""
 
     def __init__(self):
-        self.key, self.tables = object(), ()
+        self.key, self.tables, self.seen = object(), (), 0
 
     def begins(self, module, args):
         if (len(Turn.ends_of) < 2 or Turn.is_open or Turn.count % LONG_TURN == 0 or Current.had_optimizer
@@ -89,6 +91,11 @@ class TurnHook:
         Current.hooks.pop(Current.key, None)
         _step(BEGIN, DECODE, 0, 1, Turn.name)
         return True
+
+    def see_from_outside(self):
+        if self.tables and self.seen == Turn.count and Current.key is not None:
+            Current.hooks[Current.key] = _before_call
+        self.seen = Turn.count if self.tables else 0
 
     @quiet
     def __call__(self, module, args, *output):

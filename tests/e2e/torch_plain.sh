@@ -87,3 +87,37 @@ no_failure layers
 steps layers 20
 got=$(grep -c ' step .*kind=1 source=3 phase=3 seq_len=0 tokens=7 ' layers.sampled.dump)
 [ "$got" = 1 ] || fail "layers: $got prompts"
+
+# A turn raises half-way, and its layers are not called again: other models are seen all the same.
+cat >half.py <<'END'
+import time, torch
+torch.manual_seed(1)
+first, middle, last = torch.nn.Embedding(100, 32), torch.nn.Linear(32, 32), torch.nn.Linear(32, 100)
+def turn(ids, fails):
+    x = middle(first(ids))
+    if fails:
+        raise ValueError("half-way")
+    return last(x[-1:]).argmax(-1)
+class Other(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.nn.Parameter(torch.randn(30, 1000))
+    def forward(self, x):
+        return (x @ self.table).sum()
+with torch.no_grad():
+    ids = torch.arange(7)
+    for step in range(20):
+        ids = turn(ids, False)
+    try:
+        turn(ids, True)
+    except ValueError:
+        pass
+    other = Other()
+    for call in range(30):
+        total = other(torch.ones(1, 30))
+        time.sleep(0.1)
+print(ids.item(), total.item().hex())
+END
+looked half python3 half.py
+no_failure half
+grep -q 'category="weights" name="table"' half.sampled.dump || fail "half: the other model was not seen: $(grep 'category="weights"' half.sampled.dump)"
