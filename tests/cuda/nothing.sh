@@ -24,5 +24,5 @@ if command -v strace >/dev/null; then
 	grep -q 'libcuda\.so\.1"' plain.opened || fail "a program with CUDA opens: $(cat plain.opened)"
 	end_case
 else
-	echo "skip  nothing: strace is not installed (2 cases)"
+	skipped="strace is not installed (3 cases)"
 fi

@@ -27,5 +27,5 @@ if [ -n "$nvcc" ] && "$nvcc" --version | grep -q 'release 13'; then
 		end_case
 	done
 else
-	echo "skip  nvcc: CUDA 13's compiler is not installed ($(echo $samples | wc -w) cases)"
+	skipped="CUDA 13's compiler is not installed ($(echo $samples | wc -w) cases)"
 fi

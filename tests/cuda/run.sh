@@ -19,5 +19,6 @@ failures=0 cases=0 case_failed=0
 . "$here/$group.sh"
 cd /
 [ -n "${CUDA_TESTS_KEEP:-}" ] && echo "kept: $scratch" || rm -rf "$scratch"
+[ $cases = 0 ] && echo "${skipped:-no case}" && exit 77
 echo "$cases cases, $failures failed checks"
 [ $failures = 0 ]
