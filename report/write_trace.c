@@ -337,6 +337,25 @@ static void put_cut(struct rvp_trace *trace, const char *what, uint64_t count, u
 	trace->has_events = true;
 }
 
+/* What the logs themselves say is not in them, by reason, as summary.json's lost.reasons. */
+static void put_losses(struct rvp_trace *trace)
+{
+	const char *comma = "";
+
+	rvp_trace_put(trace, ",\"lost\":{");
+	for (int reason = 0; reason < RVP_LOSS_COUNT; reason++) {
+		uint64_t count = trace->run->loss[reason];
+
+		for (size_t i = 0; i < trace->run->process_count; i++)
+			count += trace->run->processes[i].loss[reason];
+		if (!count)
+			continue;
+		rvp_trace_put(trace, "%s\"%s\":%" PRIu64, comma, rvp_loss_names[reason], count);
+		comma = ",";
+	}
+	rvp_trace_put(trace, "}");
+}
+
 void rvp_trace_close(struct rvp_trace *trace)
 {
 	if (trace->cut_events)
@@ -362,6 +381,7 @@ void rvp_trace_close(struct rvp_trace *trace)
 			      trace->devices->cut_count, trace->devices->untimed_count,
 			      trace->devices->clock->is_tied ? "tied" : "relative", trace->devices->clock->error_ns,
 			      trace->devices->clock->steps);
+	put_losses(trace);
 	rvp_trace_put(trace, "}}\n");
 	free_all(trace);
 }

@@ -82,6 +82,6 @@ summary '.lost.reasons | [.device_dropped, .device_flaw]' "[17,$(account '.kerne
 summary '[.kernels.count, .kernels.flawed.kernels]' "[100,$(account '.kernel_count - 100')]" "kernels with and without a time"
 [ "$(rows_of_kernels)" = "$(account .kernel_count)" ] || fail "$(rows_of_kernels) rows, not $(account .kernel_count)"
 grep -q '"untimed_device_work":80' run/trace.json || fail "the trace does not tell of kernels without a time"
-grep -q device_dropped run/trace.json || fail "the trace does not tell what was lost"
+grep -q '"device_dropped":17' run/trace.json || fail "the trace does not tell what was lost"
 "$tool" report run 2>&1 | grep -q 'dropped' || fail "the report does not tell what was lost"
 end_case
