@@ -536,6 +536,32 @@ START_TEST(what_touches_stays_touching)
 }
 END_TEST
 
+/* Two pieces of one stream that overlap: neither is cut, each has a row. Pids of devices keep clear of small real ones. */
+START_TEST(what_overlaps_has_rows_of_its_own)
+{
+	maker = maker_open();
+	struct maker_thread *thread = &maker_add(&maker, 3)->threads[0];
+
+	put_device(thread);
+	for (uint64_t i = 0; i < 3; i++)
+		MAKE(thread, KERNEL, 0, .start_ns = KERNELS_AT(1000 + i * 600), .duration_ns = KERNELS_MS,
+		     .correlation = 1 + i, .shape = 1, .stream = 7);
+	finalize();
+	check_trace();
+	json_t *trace = json_of("trace.json"), *second = event_of(trace, "kernel", 2);
+
+	ck_assert_double_eq(figure(event_of(trace, "kernel", 1), "tid"), 7);
+	ck_assert_double_ne(figure(second, "tid"), 7);
+	ck_assert_double_eq(figure(event_of(trace, "kernel", 3), "tid"), 7);
+	ck_assert_double_eq(figure(second, "dur"), 1000);
+	ck_assert_double_eq(figure(second, "args/stream"), 7);
+	ck_assert_double_ge(figure(second, "pid"), 1 << 22);
+	ck_assert_ptr_nonnull(strstr(text_of("trace.json"), "stream 7 (overlap 1)"));
+	json_decref(trace);
+	maker_remove(&maker);
+}
+END_TEST
+
 START_TEST(no_device_no_file)
 {
 	char path[128];
@@ -567,6 +593,7 @@ int main(void)
 	tcase_add_test(test, processes_are_apart);
 	tcase_add_test(test, kernel_time_that_was_not_measured);
 	tcase_add_test(test, what_touches_stays_touching);
+	tcase_add_test(test, what_overlaps_has_rows_of_its_own);
 	tcase_add_test(test, no_device_no_file);
 	tcase_set_timeout(test, 60);
 	suite_add_tcase(suite, test);
