@@ -417,6 +417,73 @@ START_TEST(a_process_takes_its_blocks_with_it)
 }
 END_TEST
 
+static uint64_t seed;
+
+static uint64_t any(uint64_t below)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (seed >> 33) % below;
+}
+
+/* Whatever comes, in whatever order, at few addresses, so that all of it meets. */
+static void put_anything(uint64_t stamp)
+{
+	uint64_t address = device + any(32) * 4096, bytes = any(5) * 4096 + any(3);
+
+	switch (any(10)) {
+	case 0: MAKE(it.thread, DEVICE_ALLOC, 0, .stamp = stamp, .address = address, .bytes = bytes, .kind = any(9),
+		     .device = any(3), .context = any(3), .pool = any(3)); break;
+	case 1: MAKE(it.thread, DEVICE_ALLOC, 0, .stamp = stamp, .address = any(4), .bytes = bytes,
+		     .kind = RVP_DEVICE_MEMORY_PHYSICAL); break;
+	case 2: MAKE(it.thread, DEVICE_MAP, 0, .stamp = stamp, .address = address, .bytes = bytes, .handle = any(4)); break;
+	case 3: MAKE(it.thread, DEVICE_UNMAP, 0, .stamp = stamp, .address = address, .bytes = bytes * 4); break;
+	case 4: MAKE(it.thread, DEVICE_FREE, 0, .stamp = stamp, .address = any(2) ? address : any(4), .kind = any(9)); break;
+	case 5: MAKE(it.thread, DEVICE_UNFREE, 0, .stamp = stamp, .address = any(2) ? address : any(4)); break;
+	case 6: MAKE(it.thread, DEVICE_POOL, 0, .stamp = stamp, .device = any(2), .pool = any(3), .change = any(5),
+		     .reserved_bytes = bytes * any(3)); break;
+	case 7: MAKE(it.thread, DEVICE_TENSOR, 0, .stamp = stamp, .address = address, .bytes = bytes, .device = any(2)); break;
+	case 8: MAKE(it.thread, DEVICE_TENSOR, 0, .stamp = stamp, .address = address, .is_free = 1, .device = any(2)); break;
+	default: MAKE(it.thread, DEVICE_CONTEXT, 0, .stamp = stamp, .context = any(3), .is_end = any(4) == 0); break;
+	}
+}
+
+/* Sums are sums, and nothing is below nothing. */
+START_TEST(whatever_comes_sums_up)
+{
+	enum { RECORDS = 3000, MOMENTS = 10 };
+
+	seed = (uint64_t)_i + 1;
+	begin();
+	for (uint64_t i = 1; i <= RECORDS; i++)
+		put_anything(2000 + i * 10);
+	for (uint64_t i = 1; i <= MOMENTS; i++)
+		made_device_ask(&it, 2000 + i * RECORDS);
+	made_device_read(&it);
+	ck_assert_uint_ge(it.count, 2);
+	for (size_t number = 0; number < it.count; number++) {
+		const struct rvp_analysis *answer = &it.answers[number];
+		uint64_t at_end = 0, at_peak = 0;
+
+		for (size_t i = 0; i < answer->site_count; i++) {
+			at_end += answer->sites[i].at_end.bytes;
+			at_peak += answer->sites[i].at_peak.bytes;
+			ck_assert_uint_lt(answer->sites[i].at_end.bytes, 1u << 30);
+		}
+		ck_assert_uint_eq(at_end, answer->tracked_end_bytes);
+		ck_assert_uint_eq(at_peak, answer->tracked_peak_bytes);
+		for (size_t k = 0; k < MOMENTS; k++) {
+			uint64_t bytes = 0;
+
+			for (size_t i = 0; i < answer->site_count; i++)
+				bytes += answer->sites[i].at_moments[k].bytes;
+			ck_assert_uint_eq(bytes, made_device_live(&it, number, k));
+			ck_assert_uint_lt(bytes, 1u << 30);
+		}
+	}
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("device_blocks");
@@ -437,6 +504,7 @@ int main(void)
 	tcase_add_test(all, scopes_speak_for_devices);
 	tcase_add_test(all, lifetimes_speak_for_devices);
 	tcase_add_test(all, a_process_takes_its_blocks_with_it);
+	tcase_add_loop_test(all, whatever_comes_sums_up, 0, 20);
 	suite_add_tcase(suite, all);
 	return run_suite(suite);
 }
