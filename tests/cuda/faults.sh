@@ -119,3 +119,15 @@ traced --cuda full -- running
 same .kernels "kernels by name"
 is log.json '.flaws["3"]' 1 "kernels that had not ended"
 end_case
+
+# A library that the user had named is started too; where it is a client of CUPTI's it has CUPTI, and we say so.
+case_of fault-other-client
+export CUDA_INJECTION64_PATH="$inject" RECORD_BUFFERS=buffers
+traced --cuda full -- decode
+unset CUDA_INJECTION64_PATH RECORD_BUFFERS
+[ -s buffers ] || fail "the other library got nothing"
+is log.json .kernel_count 0 "kernels"
+same .memory "memory by kind"
+said 'client of CUPTI' 1
+[ "$(wc -l <traced.err)" = 1 ] || fail "not one line: $(cat traced.err)"
+end_case
