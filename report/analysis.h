@@ -103,7 +103,7 @@ struct rvp_analysis {
 	struct rvp_maximum max_by_category[RVP_CATEGORY_COUNT];
 	uint32_t device; /* as asked */
 	uint64_t device_peak_live_bytes;    /* highest without what allocators held and had not given out */
-	uint64_t device_peak_managed_bytes; /* of tracked_peak_bytes: managed memory, which may lie on the host for a while */
+	uint64_t device_peak_managed_bytes; /* of tracked_peak_bytes: managed memory */
 	uint64_t device_unknown_frees;      /* of what was never seen to be given out */
 };
 

@@ -3,6 +3,7 @@
 #include "report/device_answer.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,8 @@ struct rvp_status rvp_device_answers_make(struct rvp_device_answers *answers, st
 	    .attribution = attribution, .moments_ns = moments_ns, .moment_count = moment_count};
 	struct rvp_status status = RVP_OK;
 
-	*answers = (struct rvp_device_answers){.items = calloc(run->device_count + 1, sizeof *answers->items)};
+	*answers =
+	    (struct rvp_device_answers){.items = calloc(run->device_count + 1, sizeof *answers->items)};
 	if (!answers->items)
 		return rvp_fail("answer for devices", NULL, ENOMEM);
 	for (uint32_t i = 0; i < run->device_count && !rvp_failed(status); i++) {
@@ -60,10 +62,25 @@ void rvp_device_answers_free(struct rvp_device_answers *answers)
 	*answers = (struct rvp_device_answers){0};
 }
 
-uint32_t rvp_device_called(const struct rvp_run *run, const char *name)
+static uint32_t number_of(const struct rvp_run *run, const char *name)
 {
 	for (uint32_t i = 0; i < run->device_count; i++)
-		if (strcmp(run->devices[i].name, name) == 0 || strcmp(run->devices[i].name + strlen("cuda:"), name) == 0)
+		if (strcmp(run->devices[i].name, name) == 0 ||
+		    strcmp(run->devices[i].name + strlen("cuda:"), name) == 0)
 			return i + 1;
 	return 0;
+}
+
+struct rvp_status rvp_device_find(const struct rvp_run *run, const char *name, uint32_t *number)
+{
+	char list[256] = "no device was recorded in it";
+	size_t length = 0;
+
+	*number = number_of(run, name);
+	if (*number)
+		return RVP_OK;
+	for (size_t i = 0; i < run->device_count && length < sizeof list; i++)
+		length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "it has ",
+					   run->devices[i].name);
+	return rvp_fail_with("report on device", name, "%s", list);
 }

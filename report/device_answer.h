@@ -21,13 +21,14 @@ struct rvp_device_answers {
 	size_t count;
 };
 
-/* `only`: the number of one device, 0: all. `moments_ns` as in rvp_question. Whatever `answers` held is overwritten; on failure it is empty. */
+/* `only`: the number of one device, 0: all. `moments_ns` as in rvp_question. Whatever `answers` held is
+ * overwritten; on failure it is empty. */
 struct rvp_status rvp_device_answers_make(struct rvp_device_answers *answers, struct rvp_run *run,
 					  struct rvp_attribution *attribution, uint32_t only,
 					  const uint64_t *moments_ns, size_t moment_count, bool wants_rows);
 void rvp_device_answers_free(struct rvp_device_answers *answers);
 
-/* The number of the device of this name ("cuda:0", or "0"); 0: there is none. */
-uint32_t rvp_device_called(const struct rvp_run *run, const char *name);
+/* The number of the device of this name ("cuda:0", or "0"); fails with the names that there are. */
+struct rvp_status rvp_device_find(const struct rvp_run *run, const char *name, uint32_t *number);
 
 #endif

@@ -32,18 +32,19 @@ static void take_plain(struct rvp_device_blocks *blocks, const struct rvp_moment
 	rvp_holdings_end(blocks, moment, record->address, record->address + record->bytes);
 	holding = rvp_holding_new(blocks, moment,
 				  &(struct rvp_new_holding){.address = record->address,
-						      .bytes = record->bytes,
-						      .device = device,
-						      .stack = record->stack,
-						      .python = record->python,
-						      .kind = (uint8_t)record->kind,
-						      .has_address = true});
+							    .bytes = record->bytes,
+							    .device = device,
+							    .stack = record->stack,
+							    .python = record->python,
+							    .kind = (uint8_t)record->kind,
+							    .has_address = true});
 	if (!holding)
 		return;
 	holding->context = record->context;
 	holding->pool = record->kind == RVP_DEVICE_MEMORY_ORDERED ? record->pool : 0;
 	number = rvp_holding_number(blocks, holding);
-	rvp_pool_moved(blocks, moment, holding, (int64_t)record->bytes); /* first: what it gives is not twice there */
+	rvp_pool_moved(blocks, moment, holding,
+		       (int64_t)record->bytes); /* first: what it gives is not twice there */
 	rvp_holding_born(blocks, moment, &blocks->holdings[number]);
 }
 
@@ -58,16 +59,16 @@ static void take_array(struct rvp_device_blocks *blocks, const struct rvp_moment
 		return;
 	holding = rvp_holding_new(blocks, moment,
 				  &(struct rvp_new_holding){.address = record->address,
-						      .bytes = record->bytes,
-						      .device = device,
-						      .stack = record->stack,
-						      .python = record->python,
-						      .kind = RVP_DEVICE_MEMORY_ARRAY});
+							    .bytes = record->bytes,
+							    .device = device,
+							    .stack = record->stack,
+							    .python = record->python,
+							    .kind = RVP_DEVICE_MEMORY_ARRAY});
 	if (!holding)
 		return;
 	holding->context = record->context;
-	blocks->no_memory |=
-	    !rvp_block_put(table, &(struct rvp_block){.address = key, .stream = rvp_holding_number(blocks, holding)});
+	blocks->no_memory |= !rvp_block_put(
+	    table, &(struct rvp_block){.address = key, .stream = rvp_holding_number(blocks, holding)});
 	rvp_holding_born(blocks, moment, holding);
 }
 
@@ -182,7 +183,8 @@ static void take_plain_tensor(struct rvp_device_blocks *blocks, const struct rvp
 
 /* ---- contexts and processes ---- */
 
-static void begin_context(struct rvp_device_blocks *blocks, uint32_t process, uint64_t context, uint32_t device)
+static void begin_context(struct rvp_device_blocks *blocks, uint32_t process, uint64_t context,
+			  uint32_t device)
 {
 	for (size_t i = 0; i < blocks->context_count; i++)
 		if (blocks->contexts[i].process == process && blocks->contexts[i].context == context)
@@ -196,7 +198,8 @@ static void begin_context(struct rvp_device_blocks *blocks, uint32_t process, ui
 }
 
 /* Whether it was the last of its device in the process. */
-static bool forget_context(struct rvp_device_blocks *blocks, uint32_t process, uint64_t context, uint32_t device)
+static bool forget_context(struct rvp_device_blocks *blocks, uint32_t process, uint64_t context,
+			   uint32_t device)
 {
 	size_t left = 0;
 
@@ -252,7 +255,9 @@ static void take_record(struct rvp_device_blocks *blocks, const struct rvp_momen
 	switch (moment->record->kind) {
 	case RVP_DEVICE_ALLOC: take_alloc(blocks, moment); break;
 	case RVP_DEVICE_FREE: take_free(blocks, moment); break;
-	case RVP_DEVICE_UNFREE: rvp_holding_restore(blocks, moment, moment->record->DEVICE_UNFREE.address); break;
+	case RVP_DEVICE_UNFREE:
+		rvp_holding_restore(blocks, moment, moment->record->DEVICE_UNFREE.address);
+		break;
 	case RVP_DEVICE_MAP: rvp_physical_map(blocks, moment); break;
 	case RVP_DEVICE_UNMAP: rvp_physical_unmap(blocks, moment); break;
 	case RVP_DEVICE_POOL: take_pool(blocks, moment); break;
@@ -354,7 +359,8 @@ struct rvp_device_segments rvp_device_segments(const struct rvp_device_blocks *b
 		for (; at; at = rvp_live_index_next(&blocks->drivers, process, at->address + 1)) {
 			const struct rvp_holding *holding = &blocks->holdings[at->stream];
 
-			if (holding->block.flags & RVP_BLOCK_SEGMENT && rvp_block_device(&holding->block) == device)
+			if (holding->block.flags & RVP_BLOCK_SEGMENT &&
+			    rvp_block_device(&holding->block) == device)
 				walk_holding(&walk, holding);
 		}
 	}

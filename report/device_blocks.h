@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* device_blocks.h: the lives of blocks of devices, from DEVICE_ALLOC, .._FREE, .._MAP, .._POOL, .._TENSOR and TENSOR
- * records: what match.h is for the host's blocks. They are rare beside those, and go no fast way.
+/* device_blocks.h: the lives of blocks of devices, from DEVICE_ALLOC, .._FREE, .._MAP, .._POOL, .._TENSOR and
+ * TENSOR records: what match.h is for the host's blocks. They are rare beside those, and go no fast way.
  *
  * What counts, and once:
- *   - a holding is what the driver gave: a plain, managed or ordered block, an array, a mapping of physical memory. It
- *     counts its bytes less those of the tensors in it.
+ *   - a holding is what the driver gave: a plain, managed or ordered block, an array, a mapping of physical
+ * memory. It counts its bytes less those of the tensors in it.
  *   - a tensor is what a caching allocator gave of holdings, which it may span. Its holdings shrink and grow
- *     (RVP_EVENT_RESIZED); the first one inside makes a holding a segment, which evidence_device.c calls `allocator`.
- *   - physical memory counts from cuMemCreate until it is released and no address leads to it any more. While one does,
- *     the mapping is the block, since tags and tensors name that address; the rest of it is a block without an address.
- *   - a pool counts what the driver holds for it and has not given out, as a block of its own (RVP_BLOCK_POOL).
- *   - pinned memory is the host's (device_pinned.h), registered memory is there already, imported memory is another
- *     process's.
+ *     (RVP_EVENT_RESIZED); the first one inside makes a holding a segment, which evidence_device.c calls
+ * `allocator`.
+ *   - physical memory counts from cuMemCreate until it is released and no address leads to it any more. While
+ * one does, the mapping is the block, since tags and tensors name that address; the rest of it is a block
+ * without an address.
+ *   - a pool counts what the driver holds for it and has not given out, as a block of its own
+ * (RVP_BLOCK_POOL).
+ *   - pinned memory is the host's (device_pinned.h), registered memory is there already, imported memory is
+ * another process's.
  *
  * Invariants
  *   (N1) Holdings with an address do not overlap, nor do tensors; what would is the end of what is there.
@@ -26,13 +29,14 @@
 
 struct rvp_holding {
 	struct rvp_block block;
-	uint64_t own_bytes;    /* what it has now; other than the block's where a part of it moved (pools, physical memory) */
-	uint64_t inside_bytes; /* of these: given out by a caching allocator */
+	uint64_t own_bytes;     /* what it has now; other than the block's where a part of it moved (pools,
+				   physical memory) */
+	uint64_t inside_bytes;  /* of these: given out by a caching allocator */
 	uint64_t context, pool; /* 0: not known, none */
 	uint32_t process;
 	uint32_t physical;  /* its number + 1; 0: none is behind it */
 	uint32_t next_free; /* while it is not used: the next such, number + 1 */
-	uint8_t kind;      /* enum rvp_device_memory */
+	uint8_t kind;       /* enum rvp_device_memory */
 	bool is_used, has_address;
 };
 
@@ -70,7 +74,8 @@ struct rvp_device_blocks {
 	struct rvp_classifier classifier;
 	struct rvp_live_index drivers; /* holdings with an address; `stream` is the holding's number */
 	struct rvp_live_index tensors;
-	struct rvp_block_table *handles; /* by process; `stream`: of the physical memory, or of the array's holding */
+	struct rvp_block_table
+	    *handles; /* by process; `stream`: of the physical memory, or of the array's holding */
 	struct rvp_holding *holdings;
 	size_t holding_count, holding_room;
 	uint32_t free_holding; /* number + 1 */
@@ -80,7 +85,7 @@ struct rvp_device_blocks {
 	size_t pool_count, pool_room;
 	struct rvp_live_context *contexts;
 	size_t context_count, context_room;
-	uint32_t *births; /* by process */
+	uint32_t *births;                             /* by process */
 	struct rvp_holding freed[RVP_FREED_HOLDINGS]; /* a ring */
 	unsigned next_freed;
 	struct rvp_device_sums sums[RVP_DEVICES_MAX + 1]; /* by the run's number */
@@ -103,11 +108,11 @@ const struct rvp_block *rvp_device_block_at(const struct rvp_device_blocks *bloc
 struct rvp_block *rvp_device_block_born(const struct rvp_device_blocks *blocks, uint32_t process,
 					uint64_t address, uint32_t birth, uint64_t *counted_bytes);
 
-/* A caching allocator's holdings of a device: what they hold, what of it is given out, the largest gap. Mappings of
- * physical memory side by side are one, as their allocator sees them. */
+/* A caching allocator's holdings of a device: what they hold, what of it is given out, the largest gap.
+ * Mappings of physical memory side by side are one, as their allocator sees them. */
 struct rvp_device_segments {
 	uint64_t reserved_bytes, allocated_bytes, largest_free_bytes;
-	uint64_t count; /* of segments; 0: there is no such allocator */
+	uint64_t count;                                     /* of segments; 0: there is no such allocator */
 	uint64_t told_allocated_bytes, told_reserved_bytes; /* by its own last word; 0: none */
 };
 struct rvp_device_segments rvp_device_segments(const struct rvp_device_blocks *blocks, uint32_t device);

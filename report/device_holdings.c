@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* device_holdings.c: see device_holdings.h: what the driver gave, and the tensors of caching allocators in it.
+/* device_holdings.c: see device_holdings.h: what the driver gave, and the tensors of caching allocators in
+ * it.
  *
- * Where a tensor comes, its holdings shrink before it is born; where it goes, they grow behind its death: the sum never
- * shows it twice. */
+ * Where a tensor comes, its holdings shrink before it is born; where it goes, they grow behind its death: the
+ * sum never shows it twice. */
 #include "report/device_holdings.h"
 
 #include "report/grow.h"
@@ -25,8 +26,8 @@ static struct rvp_event *add_event(struct rvp_device_blocks *blocks, enum rvp_ev
 	return &blocks->events[blocks->count++];
 }
 
-static void tell_birth(struct rvp_device_blocks *blocks, const struct rvp_moment *moment, struct rvp_block *block,
-		       uint64_t counted_bytes)
+static void tell_birth(struct rvp_device_blocks *blocks, const struct rvp_moment *moment,
+		       struct rvp_block *block, uint64_t counted_bytes)
 {
 	struct rvp_event *event = add_event(blocks, RVP_EVENT_BORN, moment, block, counted_bytes);
 
@@ -45,15 +46,16 @@ static uint32_t number_of(uint64_t node)
 static bool make_block(struct rvp_device_blocks *blocks, const struct rvp_moment *moment,
 		       const struct rvp_new_holding *birth, struct rvp_block *block)
 {
-	*block = (struct rvp_block){.address = birth->address,
-				    .bytes = birth->bytes,
-				    .birth_ns = moment->ns,
-				    .site = rvp_site_number_on(blocks->sites, moment->process, birth->device,
-							       number_of(birth->stack), number_of(birth->python)),
-				    .stream = moment->stream,
-				    .thread = (uint32_t)moment->thread_serial,
-				    .birth = ++blocks->births[moment->process],
-				    .flags = birth->flags | birth->device << RVP_BLOCK_DEVICE_SHIFT};
+	*block =
+	    (struct rvp_block){.address = birth->address,
+			       .bytes = birth->bytes,
+			       .birth_ns = moment->ns,
+			       .site = rvp_site_number_on(blocks->sites, moment->process, birth->device,
+							  number_of(birth->stack), number_of(birth->python)),
+			       .stream = moment->stream,
+			       .thread = (uint32_t)moment->thread_serial,
+			       .birth = ++blocks->births[moment->process],
+			       .flags = birth->flags | birth->device << RVP_BLOCK_DEVICE_SHIFT};
 	blocks->no_memory |= block->site == UINT32_MAX;
 	return block->site != UINT32_MAX;
 }
@@ -130,7 +132,8 @@ struct rvp_holding *rvp_holding_new(struct rvp_device_blocks *blocks, const stru
 	return holding;
 }
 
-void rvp_holding_born(struct rvp_device_blocks *blocks, const struct rvp_moment *moment, struct rvp_holding *holding)
+void rvp_holding_born(struct rvp_device_blocks *blocks, const struct rvp_moment *moment,
+		      struct rvp_holding *holding)
 {
 	tell_birth(blocks, moment, &holding->block, rvp_holding_counts(holding));
 }
@@ -143,8 +146,8 @@ struct rvp_holding *rvp_holding_at(const struct rvp_device_blocks *blocks, uint3
 }
 
 /* The first one that has something of [address, end). */
-static const struct rvp_block *first_in(const struct rvp_live_index *index, uint32_t process, uint64_t address,
-					uint64_t end)
+static const struct rvp_block *first_in(const struct rvp_live_index *index, uint32_t process,
+					uint64_t address, uint64_t end)
 {
 	const struct rvp_block *found = rvp_live_index_find(index, process, address);
 
@@ -162,7 +165,8 @@ static void end_tensors(struct rvp_device_blocks *blocks, const struct rvp_momen
 		rvp_tensor_end(blocks, moment, tensor->address);
 }
 
-void rvp_holding_end(struct rvp_device_blocks *blocks, const struct rvp_moment *moment, struct rvp_holding *holding)
+void rvp_holding_end(struct rvp_device_blocks *blocks, const struct rvp_moment *moment,
+		     struct rvp_holding *holding)
 {
 	uint64_t address = holding->block.address;
 	struct rvp_holding old;
@@ -179,7 +183,8 @@ void rvp_holding_end(struct rvp_device_blocks *blocks, const struct rvp_moment *
 	rvp_pool_moved(blocks, moment, &old, -(int64_t)old.block.bytes);
 }
 
-void rvp_holdings_end(struct rvp_device_blocks *blocks, const struct rvp_moment *moment, uint64_t address, uint64_t end)
+void rvp_holdings_end(struct rvp_device_blocks *blocks, const struct rvp_moment *moment, uint64_t address,
+		      uint64_t end)
 {
 	const struct rvp_block *found;
 
@@ -247,7 +252,8 @@ static void change_inside(struct rvp_device_blocks *blocks, const struct rvp_mom
 	uint64_t end = tensor->address + tensor->bytes;
 	const struct rvp_block *at = first_in(&blocks->drivers, process, tensor->address, end);
 
-	for (; at && at->address < end; at = rvp_live_index_next(&blocks->drivers, process, at->address + 1)) {
+	for (; at && at->address < end;
+	     at = rvp_live_index_next(&blocks->drivers, process, at->address + 1)) {
 		struct rvp_holding *holding = &blocks->holdings[at->stream];
 		uint64_t from = at->address > tensor->address ? at->address : tensor->address;
 		uint64_t to = at->address + at->bytes < end ? at->address + at->bytes : end;
@@ -256,7 +262,8 @@ static void change_inside(struct rvp_device_blocks *blocks, const struct rvp_mom
 
 		holding->block.flags |= RVP_BLOCK_SEGMENT;
 		holding->inside_bytes += by < 0 ? from - to : to - from;
-		event = add_event(blocks, RVP_EVENT_RESIZED, moment, &holding->block, rvp_holding_counts(holding));
+		event = add_event(blocks, RVP_EVENT_RESIZED, moment, &holding->block,
+				  rvp_holding_counts(holding));
 		if (event)
 			event->before_bytes = before;
 	}
@@ -266,10 +273,10 @@ void rvp_tensor_born(struct rvp_device_blocks *blocks, const struct rvp_moment *
 		     const struct rvp_record_DEVICE_TENSOR *record, uint32_t device)
 {
 	const struct rvp_new_holding birth = {.address = record->address,
-					.bytes = record->bytes,
-					.device = device,
-					.stack = record->stack,
-					.python = record->python};
+					      .bytes = record->bytes,
+					      .device = device,
+					      .stack = record->stack,
+					      .python = record->python};
 	struct rvp_block block;
 
 	end_tensors(blocks, moment, moment->process, record->address, record->address + record->bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* device_holdings.h: the inside of device_blocks.h, for the files that it consists of: device_blocks.c takes records,
- * device_holdings.c keeps what the driver gave and the tensors in it, device_physical.c memory that has an address only
- * while it is mapped, device_pools.c what pools keep. */
+/* device_holdings.h: the inside of device_blocks.h, for the files that it consists of: device_blocks.c takes
+ * records, device_holdings.c keeps what the driver gave and the tensors in it, device_physical.c memory that
+ * has an address only while it is mapped, device_pools.c what pools keep. */
 #ifndef RVP_REPORT_DEVICE_HOLDINGS_H
 #define RVP_REPORT_DEVICE_HOLDINGS_H
 
@@ -25,7 +25,8 @@ static inline uint64_t rvp_handle_key(uint64_t kind, uint64_t handle)
 	return handle * 2 + (kind == RVP_DEVICE_MEMORY_ARRAY);
 }
 
-static inline uint32_t rvp_holding_number(const struct rvp_device_blocks *blocks, const struct rvp_holding *holding)
+static inline uint32_t rvp_holding_number(const struct rvp_device_blocks *blocks,
+					  const struct rvp_holding *holding)
 {
 	return (uint32_t)(holding - blocks->holdings);
 }
@@ -38,14 +39,16 @@ struct rvp_holding *rvp_holding_new(struct rvp_device_blocks *blocks, const stru
 void rvp_holding_born(struct rvp_device_blocks *blocks, const struct rvp_moment *moment,
 		      struct rvp_holding *holding);
 /* With the tensors in it. */
-void rvp_holding_end(struct rvp_device_blocks *blocks, const struct rvp_moment *moment, struct rvp_holding *holding);
+void rvp_holding_end(struct rvp_device_blocks *blocks, const struct rvp_moment *moment,
+		     struct rvp_holding *holding);
 uint64_t rvp_holding_counts(const struct rvp_holding *holding);
 /* It has other bytes now. */
 void rvp_holding_resize(struct rvp_device_blocks *blocks, const struct rvp_moment *moment,
 			struct rvp_holding *holding, uint64_t bytes);
 
 /* The holding that has this address inside. */
-struct rvp_holding *rvp_holding_at(const struct rvp_device_blocks *blocks, uint32_t process, uint64_t address);
+struct rvp_holding *rvp_holding_at(const struct rvp_device_blocks *blocks, uint32_t process,
+				   uint64_t address);
 void rvp_holdings_end(struct rvp_device_blocks *blocks, const struct rvp_moment *moment, uint64_t address,
 		      uint64_t end);
 void rvp_holdings_forget(struct rvp_device_blocks *blocks, uint32_t process);

@@ -20,15 +20,15 @@ static uint64_t less(uint64_t bytes, uint64_t by)
 /* ---- the context ---- */
 
 /* With cuMemGetInfo alone: what of the device is neither known nor another process's. */
-static uint64_t without_owner(const struct rvp_device_ledger *ledger, const struct rvp_record_DEVICE_MEMORY *record,
-			      const struct rvp_state *state)
+static uint64_t without_owner(const struct rvp_device_ledger *ledger,
+			      const struct rvp_record_DEVICE_MEMORY *record, const struct rvp_state *state)
 {
 	uint64_t bytes = less(less(used_of(record), record->others_bytes), state->tracked.amount.bytes);
 
 	for (size_t i = 0; i < ledger->run->process_count; i++)
 		if (ledger->processes[i].is_alive && ledger->processes[i].is_sampled)
-			bytes = less(bytes,
-				     ledger->processes[i].context_bytes + ledger->processes[i].last.tracer_bytes);
+			bytes = less(bytes, ledger->processes[i].context_bytes +
+						ledger->processes[i].last.tracer_bytes);
 	return bytes;
 }
 
@@ -91,7 +91,8 @@ static void find_figure(const struct rvp_device_ledger *ledger, const struct rvp
 }
 
 static struct rvp_device_entry entry_of(const struct rvp_device_ledger *ledger, uint64_t ns,
-					const struct rvp_record_DEVICE_MEMORY *now, const struct rvp_state *state)
+					const struct rvp_record_DEVICE_MEMORY *now,
+					const struct rvp_state *state)
 {
 	struct rvp_device_entry entry = {.is_set = true,
 					 .ns = ns,
@@ -120,7 +121,8 @@ static bool is_higher(const struct rvp_device_entry *entry, const struct rvp_dev
 		return true;
 	if (!entry->figure != !peak->figure)
 		return false;
-	return entry->figure ? entry->driver_bytes > peak->driver_bytes : entry->live_bytes > peak->live_bytes;
+	return entry->figure ? entry->driver_bytes > peak->driver_bytes
+			     : entry->live_bytes > peak->live_bytes;
 }
 
 static void take_mark(struct rvp_device_ledger *ledger, const struct rvp_device_entry *entry)
@@ -153,8 +155,8 @@ static void hold_sample(struct rvp_device_ledger *ledger, const struct rvp_event
 
 static const uint64_t in_a_call_ns = 1000000; /* from the sample in a callback to the record behind it */
 
-/* A context is often met at the end of the call that made it, an alloc, of which is told right behind: whether its bytes
- * are in the sample nobody knows, and the next sample has to do. */
+/* A context is often met at the end of the call that made it, an alloc, of which is told right behind:
+ * whether its bytes are in the sample nobody knows, and the next sample has to do. */
 static bool is_in_a_call(const struct rvp_device_ledger *ledger, const struct rvp_event *event)
 {
 	const struct rvp_record *record = event->kind == RVP_EVENT_RECORD ? event->moment->record : NULL;
@@ -162,7 +164,8 @@ static bool is_in_a_call(const struct rvp_device_ledger *ledger, const struct rv
 	return ledger->has_held && record && record->kind == RVP_DEVICE_ALLOC &&
 	       ledger->processes[ledger->held_process].last.occasion == RVP_DEVICE_OCCASION_START &&
 	       event->moment->ns - ledger->held_ns < in_a_call_ns &&
-	       event->moment->process == ledger->held_process && event->moment->stream == ledger->held_stream &&
+	       event->moment->process == ledger->held_process &&
+	       event->moment->stream == ledger->held_stream &&
 	       record->DEVICE_ALLOC.kind != RVP_DEVICE_MEMORY_PINNED &&
 	       record->DEVICE_ALLOC.kind != RVP_DEVICE_MEMORY_REGISTERED;
 }
@@ -243,13 +246,14 @@ static void see(struct rvp_observer *observer, const struct rvp_event *event, co
 
 int64_t rvp_device_unexplained(const struct rvp_device_entry *entry)
 {
-	return (int64_t)(entry->driver_bytes - entry->live_bytes - entry->context_bytes - entry->tracer_bytes -
-			 entry->others_bytes);
+	return (int64_t)(entry->driver_bytes - entry->live_bytes - entry->context_bytes -
+			 entry->tracer_bytes - entry->others_bytes);
 }
 
 bool rvp_device_ledger_open(struct rvp_device_ledger *ledger, const struct rvp_run *run, uint32_t device)
 {
-	*ledger = (struct rvp_device_ledger){.observer = {.see = see, .finish = finish}, .run = run, .device = device};
+	*ledger = (struct rvp_device_ledger){
+	    .observer = {.see = see, .finish = finish}, .run = run, .device = device};
 	ledger->processes = calloc(run->process_count + 1, sizeof *ledger->processes);
 	return ledger->processes != NULL;
 }

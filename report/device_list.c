@@ -60,7 +60,8 @@ bool rvp_devices_note(struct rvp_process *process, struct rvp_arena *arena, cons
 			return true;
 		return note_memory(devices, record->DEVICE_ALLOC.device);
 	case RVP_DEVICE_TENSOR: return note_memory(devices, record->DEVICE_TENSOR.device);
-	case RVP_TENSOR: return record->TENSOR.device_type != 1 || note_memory(devices, record->TENSOR.device);
+	case RVP_TENSOR:
+		return record->TENSOR.device_type != 1 || note_memory(devices, record->TENSOR.device);
 	case RVP_DEVICE_MEMORY: return note_memory(devices, record->DEVICE_MEMORY.device);
 	case RVP_DEVICE_REFUSED: return note_memory(devices, record->DEVICE_REFUSED.device);
 	default: return true;

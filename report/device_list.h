@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* device_list.h: the devices of a run. A process counts its devices from 0, after whatever hides some of them from it;
- * so two processes' device 0 may be two devices, and one device may have two numbers. What tells is the UUID.
+/* device_list.h: the devices of a run. A process counts its devices from 0, after whatever hides some of them
+ * from it; so two processes' device 0 may be two devices, and one device may have two numbers. What tells is
+ * the UUID.
  *
  * Rules
  *   - A device of the run has a number from 1; 0 stands for the host (rvp_question.device, a block's flags).
- *   - Its name is cuda:N by the number that the first process which met it has for it; where that name is another
- *     device's already, the next free one.
+ *   - Its name is cuda:N by the number that the first process which met it has for it; where that name is
+ * another device's already, the next free one.
  *   - Devices without a UUID are one where their process's numbers are.
  *   - A number of RVP_DEVICES_MAX and more is no device's.
  */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* device_physical.c: see device_holdings.h: physical memory (cuMemCreate), which has an address only while it is mapped.
+/* device_physical.c: see device_holdings.h: physical memory (cuMemCreate), which has an address only while it
+ * is mapped.
  *
- * Its bytes are in one block without an address, or in its mappings: what is mapped leaves the first and is born at its
- * address, what is unmapped goes back as long as the memory was not released. Each such birth behind the first is no
- * alloc (RVP_BLOCK_AGAIN). A second mapping of the same bytes has an address but no bytes, and is not followed. */
+ * Its bytes are in one block without an address, or in its mappings: what is mapped leaves the first and is
+ * born at its address, what is unmapped goes back as long as the memory was not released. Each such birth
+ * behind the first is no alloc (RVP_BLOCK_AGAIN). A second mapping of the same bytes has an address but no
+ * bytes, and is not followed. */
 #include "report/device_holdings.h"
 
 #include "report/grow.h"
@@ -35,8 +37,9 @@ static struct rvp_physical *free_place(struct rvp_device_blocks *blocks)
 static void remove_physical(struct rvp_device_blocks *blocks, struct rvp_physical *physical)
 {
 	size_t number = (size_t)(physical - blocks->physicals);
-	struct rvp_block *found = rvp_block_find(&blocks->handles[physical->process],
-						 rvp_handle_key(RVP_DEVICE_MEMORY_PHYSICAL, physical->handle));
+	struct rvp_block *found =
+	    rvp_block_find(&blocks->handles[physical->process],
+			   rvp_handle_key(RVP_DEVICE_MEMORY_PHYSICAL, physical->handle));
 
 	if (found)
 		rvp_block_remove(&blocks->handles[physical->process], found);
@@ -50,12 +53,12 @@ static void add_unmapped(struct rvp_device_blocks *blocks, const struct rvp_mome
 			 struct rvp_physical *physical, uint64_t bytes, uint32_t flags)
 {
 	const struct rvp_new_holding birth = {.address = physical->handle,
-					.bytes = bytes,
-					.stack = physical->stack,
-					.python = physical->python,
-					.device = physical->device,
-					.flags = flags,
-					.kind = RVP_DEVICE_MEMORY_PHYSICAL};
+					      .bytes = bytes,
+					      .stack = physical->stack,
+					      .python = physical->python,
+					      .device = physical->device,
+					      .flags = flags,
+					      .kind = RVP_DEVICE_MEMORY_PHYSICAL};
 	struct rvp_holding *holding = bytes ? rvp_holding_new(blocks, moment, &birth) : NULL;
 
 	if (!holding)
@@ -95,9 +98,9 @@ void rvp_physical_take(struct rvp_device_blocks *blocks, const struct rvp_moment
 					  .process = moment->process,
 					  .device = device,
 					  .is_used = true};
-	blocks->no_memory |=
-	    !rvp_block_put(&blocks->handles[moment->process],
-			   &(struct rvp_block){.address = key, .stream = (uint32_t)(physical - blocks->physicals)});
+	blocks->no_memory |= !rvp_block_put(
+	    &blocks->handles[moment->process],
+	    &(struct rvp_block){.address = key, .stream = (uint32_t)(physical - blocks->physicals)});
 	add_unmapped(blocks, moment, physical, record->bytes, 0);
 }
 
@@ -114,17 +117,17 @@ static void move_to_address(struct rvp_device_blocks *blocks, const struct rvp_m
 	physical->mapped_bytes += bytes;
 }
 
-static void map(struct rvp_device_blocks *blocks, const struct rvp_moment *moment, struct rvp_physical *physical,
-		uint64_t address, uint64_t bytes)
+static void map(struct rvp_device_blocks *blocks, const struct rvp_moment *moment,
+		struct rvp_physical *physical, uint64_t address, uint64_t bytes)
 {
 	const struct rvp_new_holding birth = {.address = address,
-					.bytes = bytes,
-					.stack = physical->stack,
-					.python = physical->python,
-					.device = physical->device,
-					.flags = RVP_BLOCK_AGAIN,
-					.kind = RVP_DEVICE_MEMORY_PHYSICAL,
-					.has_address = true};
+					      .bytes = bytes,
+					      .stack = physical->stack,
+					      .python = physical->python,
+					      .device = physical->device,
+					      .flags = RVP_BLOCK_AGAIN,
+					      .kind = RVP_DEVICE_MEMORY_PHYSICAL,
+					      .has_address = true};
 	struct rvp_holding *holding;
 
 	if (physical->bytes - physical->mapped_bytes < bytes)
@@ -142,7 +145,8 @@ void rvp_physical_map(struct rvp_device_blocks *blocks, const struct rvp_moment 
 	const struct rvp_record_DEVICE_MAP *record = &moment->record->DEVICE_MAP;
 	struct rvp_physical *physical;
 
-	if (!find(blocks, moment->process, record->handle) || !rvp_is_device_range(record->address, record->bytes))
+	if (!find(blocks, moment->process, record->handle) ||
+	    !rvp_is_device_range(record->address, record->bytes))
 		return;
 	rvp_holdings_end(blocks, moment, record->address, record->address + record->bytes);
 	physical = find(blocks, moment->process, record->handle);
@@ -172,7 +176,8 @@ void rvp_physical_back(struct rvp_device_blocks *blocks, const struct rvp_moment
 		rvp_holding_resize(blocks, moment, &blocks->holdings[physical->unmapped - 1],
 				   physical->bytes - physical->mapped_bytes);
 	} else {
-		add_unmapped(blocks, moment, physical, physical->bytes - physical->mapped_bytes, RVP_BLOCK_AGAIN);
+		add_unmapped(blocks, moment, physical, physical->bytes - physical->mapped_bytes,
+			     RVP_BLOCK_AGAIN);
 	}
 }
 

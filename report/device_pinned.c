@@ -14,7 +14,8 @@ static struct rvp_pinned *find(struct rvp_map_table *table, uint32_t process, ui
 
 static struct rvp_pinned *add(struct rvp_map_table *table)
 {
-	if (rvp_grow((void **)&table->pinned, &table->pinned_room, table->pinned_count + 1, sizeof *table->pinned))
+	if (rvp_grow((void **)&table->pinned, &table->pinned_room, table->pinned_count + 1,
+		     sizeof *table->pinned))
 		return &table->pinned[table->pinned_count++];
 	table->no_memory = true;
 	return NULL;

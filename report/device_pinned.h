@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* device_pinned.h: host memory that the driver gave out (cudaMallocHost, cuMemHostAlloc): a block of the host, at the
- * place of the mapping that the driver made for it. It is kept where mappings are (map_table.h), so that no byte is there
- * twice: the driver's mapping gives way to it and is back when it is freed, until it is unmapped. */
+/* device_pinned.h: host memory that the driver gave out (cudaMallocHost, cuMemHostAlloc): a block of the
+ * host, at the place of the mapping that the driver made for it. It is kept where mappings are (map_table.h),
+ * so that no byte is there twice: the driver's mapping gives way to it and is back when it is freed, until it
+ * is unmapped. */
 #ifndef RVP_REPORT_DEVICE_PINNED_H
 #define RVP_REPORT_DEVICE_PINNED_H
 

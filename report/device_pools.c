@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* device_pools.c: see device_holdings.h: what the driver's pools (cudaMallocAsync) hold and have not given out.
+/* device_pools.c: see device_holdings.h: what the driver's pools (cudaMallocAsync) hold and have not given
+ * out.
  *
- * Of a pool the driver says now and then what it holds; what is given out of it we count. The difference is a block of
- * its own, which moves with every block of the pool until the driver says something else. A pool that gave out more than
- * was said holds that. */
+ * Of a pool the driver says now and then what it holds; what is given out of it we count. The difference is a
+ * block of its own, which moves with every block of the pool until the driver says something else. A pool
+ * that gave out more than was said holds that. */
 #include "report/device_holdings.h"
 
 #include "report/grow.h"
@@ -17,7 +18,7 @@ static struct rvp_kept_pool *find(struct rvp_device_blocks *blocks, uint32_t pro
 }
 
 static struct rvp_kept_pool *pool_of(struct rvp_device_blocks *blocks, uint32_t process, uint64_t address,
-				       uint32_t device)
+				     uint32_t device)
 {
 	struct rvp_kept_pool *pool = find(blocks, process, address);
 
@@ -34,7 +35,8 @@ static struct rvp_kept_pool *pool_of(struct rvp_device_blocks *blocks, uint32_t 
 }
 
 /* The block of what is kept has the bytes that it should have. */
-static void settle(struct rvp_device_blocks *blocks, const struct rvp_moment *moment, struct rvp_kept_pool *pool)
+static void settle(struct rvp_device_blocks *blocks, const struct rvp_moment *moment,
+		   struct rvp_kept_pool *pool)
 {
 	struct rvp_holding *holding = pool->holding ? &blocks->holdings[pool->holding - 1] : NULL;
 	uint64_t kept;
@@ -50,17 +52,18 @@ static void settle(struct rvp_device_blocks *blocks, const struct rvp_moment *mo
 		return;
 	holding = rvp_holding_new(blocks, moment,
 				  &(struct rvp_new_holding){.address = pool->address,
-						      .bytes = kept,
-						      .device = pool->device,
-						      .flags = RVP_BLOCK_POOL,
-						      .kind = RVP_DEVICE_MEMORY_ORDERED});
+							    .bytes = kept,
+							    .device = pool->device,
+							    .flags = RVP_BLOCK_POOL,
+							    .kind = RVP_DEVICE_MEMORY_ORDERED});
 	if (!holding)
 		return;
 	pool->holding = rvp_holding_number(blocks, holding) + 1;
 	rvp_holding_born(blocks, moment, holding);
 }
 
-static void forget(struct rvp_device_blocks *blocks, const struct rvp_moment *moment, struct rvp_kept_pool *pool)
+static void forget(struct rvp_device_blocks *blocks, const struct rvp_moment *moment,
+		   struct rvp_kept_pool *pool)
 {
 	if (pool->holding)
 		rvp_holding_end(blocks, moment, &blocks->holdings[pool->holding - 1]);
@@ -85,7 +88,8 @@ void rvp_pool_take(struct rvp_device_blocks *blocks, const struct rvp_moment *mo
 		forget(blocks, moment, pool);
 		return;
 	}
-	if (!record->reserved_bytes && record->change != RVP_DEVICE_POOL_TRIMMED && !(pool->is_told && !pool->live_bytes))
+	if (!record->reserved_bytes && record->change != RVP_DEVICE_POOL_TRIMMED &&
+	    !(pool->is_told && !pool->live_bytes))
 		return; /* not told; of an empty pool of which it was told before it holds nothing */
 	pool->is_told = true;
 	pool->reserved_bytes = record->reserved_bytes;

@@ -9,7 +9,8 @@ static const uint64_t moment_ns = 1000000000;
 
 /* ---- what came of one ---- */
 
-static void keep(struct rvp_device_refusals *refusals, struct rvp_refusal *refusal, enum rvp_refusal_fate fate)
+static void keep(struct rvp_device_refusals *refusals, struct rvp_refusal *refusal,
+		 enum rvp_refusal_fate fate)
 {
 	refusal->fate = fate;
 	refusals->survived_count += fate == RVP_REFUSAL_SURVIVED;
@@ -64,7 +65,8 @@ static bool ended_badly(const struct rvp_run *run, uint32_t number)
 
 	if (number == run->root && run->has_child_end)
 		return run->child_how == RVP_ENDING_SIGNAL || run->child_status != 0;
-	return process->end == RVP_END_KILLED || (process->end == RVP_END_EXITED && process->exit_status != 0);
+	return process->end == RVP_END_KILLED ||
+	       (process->end == RVP_END_EXITED && process->exit_status != 0);
 }
 
 static void end_process(struct rvp_device_refusals *refusals, uint32_t process)
@@ -95,7 +97,8 @@ static void copy_events(const struct rvp_device_refusals *refusals, struct rvp_r
 		refusal->events[refusal->event_count++] = refusals->last[i % RVP_REFUSAL_EVENTS];
 }
 
-static void add(struct rvp_device_refusals *refusals, const struct rvp_event *event, const struct rvp_state *state)
+static void add(struct rvp_device_refusals *refusals, const struct rvp_event *event,
+		const struct rvp_state *state)
 {
 	const struct rvp_record_DEVICE_REFUSED *record = &event->moment->record->DEVICE_REFUSED;
 	struct rvp_refusal *refusal;
@@ -105,36 +108,40 @@ static void add(struct rvp_device_refusals *refusals, const struct rvp_event *ev
 		close_one(refusals, 0);
 	}
 	refusal = &refusals->open[refusals->open_count++];
-	*refusal = (struct rvp_refusal){.ns = event->moment->ns,
-					.last_ns = event->moment->ns,
-					.bytes = record->bytes,
-					.error = record->error,
-					.total_bytes = record->total_bytes,
-					.free_bytes = record->free_bytes,
-					.live_bytes = state->tracked.amount.bytes,
-					.segments = rvp_device_segments(state->devices, refusals->device),
-					.tries = 1,
-					.process = event->moment->process,
-					.stream = event->moment->stream,
-					.thread_serial = event->moment->thread_serial,
-					.stack = record->stack <= UINT32_MAX ? (uint32_t)record->stack : 0,
-					.python = record->python <= UINT32_MAX ? (uint32_t)record->python : 0};
+	*refusal =
+	    (struct rvp_refusal){.ns = event->moment->ns,
+				 .last_ns = event->moment->ns,
+				 .bytes = record->bytes,
+				 .error = record->error,
+				 .total_bytes = record->total_bytes,
+				 .free_bytes = record->free_bytes,
+				 .live_bytes = state->tracked.amount.bytes,
+				 .segments = rvp_device_segments(state->devices, refusals->device),
+				 .tries = 1,
+				 .process = event->moment->process,
+				 .stream = event->moment->stream,
+				 .thread_serial = event->moment->thread_serial,
+				 .stack = record->stack <= UINT32_MAX ? (uint32_t)record->stack : 0,
+				 .python = record->python <= UINT32_MAX ? (uint32_t)record->python : 0};
 	for (int i = 0; i < RVP_CATEGORY_COUNT; i++)
 		refusal->category_bytes[i] = state->by_category[i].amount.bytes;
 	copy_events(refusals, refusal);
 }
 
-static void take(struct rvp_device_refusals *refusals, const struct rvp_event *event, const struct rvp_state *state)
+static void take(struct rvp_device_refusals *refusals, const struct rvp_event *event,
+		 const struct rvp_state *state)
 {
 	const struct rvp_record_DEVICE_REFUSED *record = &event->moment->record->DEVICE_REFUSED;
 
-	if (rvp_device_number(&refusals->run->processes[event->moment->process], record->device) != refusals->device)
+	if (rvp_device_number(&refusals->run->processes[event->moment->process], record->device) !=
+	    refusals->device)
 		return;
 	refusals->count++;
 	for (uint32_t i = 0; i < refusals->open_count; i++) {
 		struct rvp_refusal *refusal = &refusals->open[i];
 
-		if (is_of_thread(refusal, event->moment) && refusal->bytes == record->bytes && !refusal->went_on) {
+		if (is_of_thread(refusal, event->moment) && refusal->bytes == record->bytes &&
+		    !refusal->went_on) {
 			refusal->tries++;
 			refusal->last_ns = event->moment->ns;
 			return;
@@ -197,7 +204,8 @@ static void finish(struct rvp_observer *observer, const struct rvp_state *state)
 		keep(refusals, &refusals->open[0], RVP_REFUSAL_SURVIVED);
 }
 
-void rvp_device_refusals_open(struct rvp_device_refusals *refusals, const struct rvp_run *run, uint32_t device)
+void rvp_device_refusals_open(struct rvp_device_refusals *refusals, const struct rvp_run *run,
+			      uint32_t device)
 {
 	memset(refusals, 0, sizeof *refusals);
 	refusals->observer = (struct rvp_observer){.see = see, .finish = finish};

@@ -24,7 +24,8 @@ static void take_held(struct rvp_device_rows *rows)
 /* What is given out moves the rows, and what is held: as live bytes and resident memory do on the host. */
 static struct rvp_row row_of(const struct rvp_state *state, uint64_t ns)
 {
-	uint64_t held = state->tracked.amount.bytes, kept = state->by_category[RVP_CATEGORY_ALLOCATOR].amount.bytes;
+	uint64_t held = state->tracked.amount.bytes,
+		 kept = state->by_category[RVP_CATEGORY_ALLOCATOR].amount.bytes;
 	struct rvp_row row = {
 	    .ns = ns, .live_bytes = held - kept, .rss_bytes = held, .is_attributed = state->is_attributed};
 
@@ -72,7 +73,8 @@ bool rvp_device_rows_open(struct rvp_device_rows *rows)
 
 bool rvp_device_rows_rewind(struct rvp_device_rows *rows)
 {
-	bool is_whole = fflush(rows->file) == 0 && (uint64_t)ftello(rows->file) == rows->count * sizeof(struct rvp_row);
+	bool is_whole =
+	    fflush(rows->file) == 0 && (uint64_t)ftello(rows->file) == rows->count * sizeof(struct rvp_row);
 
 	rewind(rows->file);
 	rvp_device_rows_take(rows);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* device_rows.h: the rows of categories.csv that a device gives, kept in a file of their own until they are merged by
- * time with the host's, which another pass gives. An observer of a pass over that device's memory; rows are thinned like
- * the host's (rows.h), by what is given out and by what is held, and show the state behind all events of a moment. */
+/* device_rows.h: the rows of categories.csv that a device gives, kept in a file of their own until they are
+ * merged by time with the host's, which another pass gives. An observer of a pass over that device's memory;
+ * rows are thinned like the host's (rows.h), by what is given out and by what is held, and show the state
+ * behind all events of a moment. */
 #ifndef RVP_REPORT_DEVICE_ROWS_H
 #define RVP_REPORT_DEVICE_ROWS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* evidence_device.c: what allocators hold of a device and have not given out is `allocator`.
  *
- *   - A holding of the driver's that a tensor was ever in is a caching allocator's segment: for its whole life, since
- *     it was asked for to be cut up. What it counts is what no tensor is in (device_blocks.h).
+ *   - A holding of the driver's that a tensor was ever in is a caching allocator's segment: for its whole
+ * life, since it was asked for to be cut up. What it counts is what no tensor is in (device_blocks.h).
  *   - What a pool of the driver's keeps is `allocator/pool`.
  */
 #include "report/evidence.h"
@@ -25,7 +25,8 @@ static struct rvp_verdict verdict_of(struct rvp_evidence_source *source, const c
 	    .reason = rvp_reason(source->attribution, "%s", reason)};
 }
 
-static void survey(struct rvp_evidence_source *source, const struct rvp_event *event, const struct rvp_state *state)
+static void survey(struct rvp_evidence_source *source, const struct rvp_event *event,
+		   const struct rvp_state *state)
 {
 	struct device *device = (struct device *)source;
 
@@ -34,11 +35,13 @@ static void survey(struct rvp_evidence_source *source, const struct rvp_event *e
 	    event->weight.amount.bytes >= event->before_bytes)
 		return;
 	if (!device->segment.reason)
-		device->segment = verdict_of(source, "allocator", 9, "a caching allocator holds it for tensors");
+		device->segment =
+		    verdict_of(source, "allocator", 9, "a caching allocator holds it for tensors");
 	rvp_claim_block(source->attribution, rvp_key_of(event), device->segment, 0);
 }
 
-static bool judge(struct rvp_evidence_source *source, const struct rvp_event *birth, struct rvp_verdict *verdict)
+static bool judge(struct rvp_evidence_source *source, const struct rvp_event *birth,
+		  struct rvp_verdict *verdict)
 {
 	struct device *device = (struct device *)source;
 

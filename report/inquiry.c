@@ -113,7 +113,8 @@ static void mention_devices(const struct rvp_inquiry *inquiry)
 
 	for (size_t i = 0; i < run->device_count && !inquiry->asked.json && !inquiry->asked.device; i++)
 		if (run->devices[i].has_memory)
-			fprintf(inquiry->view.out, "\n  This is of the host's memory; --device %s asks the same of the device's.\n",
+			fprintf(inquiry->view.out,
+				"\n  This is of the host's memory; --device %s asks the same of the device's.\n",
 				run->devices[i].name);
 }
 

@@ -13,8 +13,8 @@
 
 enum { DEPTH_MAX = 4096, WRAPPERS_MAX = 64, PYTHON_QUALIFIED = 0x30b };
 
-/* Who asks for memory: somebody, an allocator's wrapper for its caller, or CUDA's driver and runtime for theirs, where it is
- * a device's: what they ask of the host is their own. */
+/* Who asks for memory: somebody, an allocator's wrapper for its caller, or CUDA's driver and runtime for theirs, where
+ * it is a device's: what they ask of the host is their own. */
 enum asker { ASKER_SELF, ASKER_WRAPPER, ASKER_WAY_TO_DEVICE };
 
 /* Nodes and their sets: one of natives and one of Pythons a process. Values are numbers plus 1; 0: not asked.

@@ -63,9 +63,11 @@ static void print_segments(const struct rvp_view *view, const struct rvp_device_
 	if (!segments->count)
 		return;
 	label(view, "allocator");
-	fprintf(view->out, "at the end it held %s in %" PRIu64 " segment%s, %s of it given out; largest free block %s\n",
-		rvp_text_bytes(segments->reserved_bytes, held), segments->count, segments->count == 1 ? "" : "s",
-		rvp_text_bytes(segments->allocated_bytes, given), rvp_text_bytes(segments->largest_free_bytes, gap));
+	fprintf(view->out,
+		"at the end it held %s in %" PRIu64 " segment%s, %s of it given out; largest free block %s\n",
+		rvp_text_bytes(segments->reserved_bytes, held), segments->count,
+		segments->count == 1 ? "" : "s", rvp_text_bytes(segments->allocated_bytes, given),
+		rvp_text_bytes(segments->largest_free_bytes, gap));
 }
 
 static void print_asker(const struct rvp_view *view, const struct rvp_refusal *refusal)
@@ -104,7 +106,8 @@ static void print_refusal(const struct rvp_view *view, const struct rvp_refusal 
 		const struct rvp_refusal_event *event = &refusal->events[i];
 
 		label(view, "");
-		fprintf(view->out, "  %s before: %s %s (%s)\n", rvp_text_duration(refusal->ns - event->ns, since),
+		fprintf(view->out, "  %s before: %s %s (%s)\n",
+			rvp_text_duration(refusal->ns - event->ns, since),
 			event->is_death ? "given back" : "asked for", rvp_text_bytes(event->bytes, asked),
 			rvp_view_purpose_name(view, event->purpose));
 	}
@@ -189,8 +192,10 @@ static void print_categories(const struct rvp_view *view, const struct rvp_devic
 	for (int i = 0; i < RVP_CATEGORY_COUNT; i++)
 		for (uint32_t k = 0; k < purposes->count; k++)
 			if (entry->by_purpose[k] && (int)rvp_purpose_category(purposes, (uint16_t)k) == i)
-				print_row(view, entry, rvp_purpose_name(purposes, (uint16_t)k), entry->by_purpose[k],
-					  k == RVP_CATEGORY_ALLOCATOR ? "held by a caching allocator and not given out"
+				print_row(view, entry, rvp_purpose_name(purposes, (uint16_t)k),
+					  entry->by_purpose[k],
+					  k == RVP_CATEGORY_ALLOCATOR
+					      ? "held by a caching allocator and not given out"
 					  : k == RVP_CATEGORY_UNKNOWN ? "blocks that nobody has named"
 								      : "");
 }

@@ -7,8 +7,8 @@
 #include "report/symbols_stack.h"
 #include "report/text_report.h"
 
-/* A section a device: its totals, categories, what was refused, and the call stacks with most at the peak. Nothing
- * without devices. */
+/* A section a device: its totals, categories, what was refused, and the call stacks with most at the peak.
+ * Nothing without devices. */
 struct rvp_status rvp_text_devices(const struct rvp_view *view, const struct rvp_device_answers *answers,
 				   struct rvp_stacks *stacks);
 

@@ -316,8 +316,8 @@ static void judge_refusals(const struct maker *maker, const struct rvp_device_an
 		snprintf(largest, sizeof largest, ", the caching allocator's largest free block %s",
 			 rvp_text_bytes(worst->segments.largest_free_bytes, a));
 	list_refused(worst, list, sizeof list);
-	say(maker->verdicts, "device_oom", worst->bytes, "%s had no %s%s, %s: %s were free%s; live: %s", item->device->name,
-	    rvp_text_bytes(worst->bytes, a), times,
+	say(maker->verdicts, "device_oom", worst->bytes, "%s had no %s%s, %s: %s were free%s; live: %s",
+	    item->device->name, rvp_text_bytes(worst->bytes, a), times,
 	    worst->fate == RVP_REFUSAL_FATAL ? "and the program ended of it" : "and the program went on",
 	    worst->total_bytes ? rvp_text_bytes(worst->free_bytes, b) : "bytes not told", largest, list);
 }

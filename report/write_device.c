@@ -3,6 +3,7 @@
 #include "report/write_device.h"
 
 #include "report/rows.h"
+#include "report/write_ledger.h"
 
 void rvp_device_write_head(struct rvp_json *json, const struct rvp_device_answer *item)
 {
@@ -59,7 +60,9 @@ static void write_rows(struct rvp_json *json, const struct rvp_device_entry *ent
 		for (uint32_t k = 0; k < count; k++)
 			if (entry->by_purpose[k] &&
 			    (purposes ? (int)rvp_purpose_category(purposes, (uint16_t)k) : (int)k) == i)
-				write_row(json, purposes ? rvp_purpose_name(purposes, (uint16_t)k) : rvp_category_names[k],
+				write_row(json,
+					  purposes ? rvp_purpose_name(purposes, (uint16_t)k)
+						   : rvp_category_names[k],
 					  entry->by_purpose[k], false);
 	if (entry->has_context)
 		write_row(json, "context", entry->context_bytes, true);
@@ -69,8 +72,8 @@ static void write_rows(struct rvp_json *json, const struct rvp_device_entry *ent
 		write_row(json, "others", entry->others_bytes, false);
 }
 
-static void write_entry(struct rvp_json *json, const char *at, const struct rvp_device_entry *entry, uint64_t end_ns,
-			const struct rvp_purposes *purposes)
+static void write_entry(struct rvp_json *json, const char *at, const struct rvp_device_entry *entry,
+			uint64_t end_ns, const struct rvp_purposes *purposes)
 {
 	if (!entry->is_set)
 		return;
@@ -96,11 +99,12 @@ static void write_entry(struct rvp_json *json, const char *at, const struct rvp_
 	rvp_json_close(json, '}');
 }
 
-void rvp_device_write_ledger(struct rvp_json *json, const struct rvp_run *run, const struct rvp_device_answer *item,
-			     const struct rvp_purposes *purposes)
+void rvp_device_write_ledger(struct rvp_json *json, const struct rvp_run *run,
+			     const struct rvp_device_answer *item, const struct rvp_purposes *purposes)
 {
 	const struct rvp_device_ledger *ledger = &item->ledger;
-	uint64_t from = ledger->mark_count > RVP_DEVICE_MARKS_MAX ? ledger->mark_count - RVP_DEVICE_MARKS_MAX : 0;
+	uint64_t from =
+	    ledger->mark_count > RVP_DEVICE_MARKS_MAX ? ledger->mark_count - RVP_DEVICE_MARKS_MAX : 0;
 
 	rvp_json_open(json, "ledger", '[');
 	write_entry(json, "peak", &ledger->peak, run->end_ns, purposes);
@@ -113,7 +117,8 @@ void rvp_device_write_ledger(struct rvp_json *json, const struct rvp_run *run, c
 
 /* ---- refusals ---- */
 
-static void write_events(struct rvp_json *json, const struct rvp_refusal *refusal, const struct rvp_purposes *purposes)
+static void write_events(struct rvp_json *json, const struct rvp_refusal *refusal,
+			 const struct rvp_purposes *purposes)
 {
 	rvp_json_open(json, "last_events", '[');
 	for (uint32_t i = 0; i < refusal->event_count; i++) {
@@ -160,7 +165,8 @@ void rvp_device_write_refusals(struct rvp_json *json, const struct rvp_device_an
 			       const struct rvp_purposes *purposes)
 {
 	const struct rvp_device_refusals *refusals = &item->refusals;
-	uint64_t from = refusals->kept_count > RVP_REFUSALS_KEPT ? refusals->kept_count - RVP_REFUSALS_KEPT : 0;
+	uint64_t from =
+	    refusals->kept_count > RVP_REFUSALS_KEPT ? refusals->kept_count - RVP_REFUSALS_KEPT : 0;
 
 	if (!refusals->count)
 		return;
@@ -174,4 +180,31 @@ void rvp_device_write_refusals(struct rvp_json *json, const struct rvp_device_an
 		write_refusal(json, &refusals->kept[i % RVP_REFUSALS_KEPT], purposes);
 	rvp_json_close(json, ']');
 	rvp_json_close(json, '}');
+}
+
+/* ---- all ledgers ---- */
+
+void rvp_ledgers_write_json(FILE *out, const struct rvp_run *run, const struct rvp_ledger *ledger,
+			    const struct rvp_analysis *answer, const struct rvp_device_answers *devices,
+			    const struct rvp_purposes *purposes)
+{
+	struct rvp_json json = {.out = out};
+
+	rvp_json_open(&json, NULL, '{');
+	rvp_json_string(&json, "schema", "rvprof.ledger/1");
+	if (ledger)
+		rvp_ledger_write_keys(&json, run, answer, ledger, purposes);
+	if (devices->count)
+		rvp_json_open(&json, "device", '[');
+	for (size_t i = 0; i < devices->count; i++) {
+		rvp_json_open(&json, NULL, '{');
+		rvp_json_string(&json, "name", devices->items[i].device->name);
+		rvp_device_write_ledger(&json, run, &devices->items[i], purposes);
+		rvp_device_write_refusals(&json, &devices->items[i], purposes);
+		rvp_json_close(&json, '}');
+	}
+	if (devices->count)
+		rvp_json_close(&json, ']');
+	rvp_json_close(&json, '}');
+	fputc('\n', out);
 }

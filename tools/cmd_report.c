@@ -370,35 +370,13 @@ static enum rvp_measure measure_asked(const struct report *report)
 	return report->settings.measure;
 }
 
-static void print_ledger_json(struct report *report, const struct rvp_purposes *purposes)
-{
-	struct rvp_json json = {.out = stdout};
-
-	rvp_json_open(&json, NULL, '{');
-	rvp_json_string(&json, "schema", "rvprof.ledger/1");
-	if (!report->device)
-		rvp_ledger_write_keys(&json, report->run, &report->answer, &report->ledger, purposes);
-	if (report->devices.count)
-		rvp_json_open(&json, "device", '[');
-	for (size_t i = 0; i < report->devices.count; i++) {
-		rvp_json_open(&json, NULL, '{');
-		rvp_json_string(&json, "name", report->devices.items[i].device->name);
-		rvp_device_write_ledger(&json, report->run, &report->devices.items[i], purposes);
-		rvp_device_write_refusals(&json, &report->devices.items[i], purposes);
-		rvp_json_close(&json, '}');
-	}
-	if (report->devices.count)
-		rvp_json_close(&json, ']');
-	rvp_json_close(&json, '}');
-	fputc('\n', stdout);
-}
-
 static void print_ledger(struct report *report)
 {
 	const struct rvp_purposes *purposes = rvp_attribution_purposes(report->attribution);
 
 	if (report->settings.json) {
-		print_ledger_json(report, purposes);
+		rvp_ledgers_write_json(stdout, report->run, report->device ? NULL : &report->ledger, &report->answer,
+				       &report->devices, purposes);
 		return;
 	}
 	rvp_text_run(&report->view);
@@ -477,31 +455,15 @@ static struct rvp_status inquire(struct report *report)
 			   });
 }
 
-/* Which devices there are, in a line. */
-static void list_devices(const struct rvp_run *run, char *text, size_t text_bytes)
-{
-	size_t length = 0;
-
-	snprintf(text, text_bytes, "no device was recorded in it");
-	for (size_t i = 0; i < run->device_count && length < text_bytes; i++)
-		length += (size_t)snprintf(text + length, text_bytes - length, "%s%s", i ? ", " : "it has ",
-					   run->devices[i].name);
-}
-
 static struct rvp_status find_device(struct report *report)
 {
-	const char *name = report->settings.device;
-	char list[256];
+	struct rvp_status status = RVP_OK;
 
-	if (!name)
-		return RVP_OK;
-	report->device = rvp_device_called(report->run, name);
-	if (report->device) {
+	if (report->settings.device)
+		status = rvp_device_find(report->run, report->settings.device, &report->device);
+	if (report->device)
 		report->view.device = &report->run->devices[report->device - 1];
-		return RVP_OK;
-	}
-	list_devices(report->run, list, sizeof list);
-	return rvp_fail_with("report on device", name, "%s", list);
+	return status;
 }
 
 static struct rvp_status kernels(struct report *report)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* check_device_blocks.c: made runs with memory of devices: what is live, of which device, for what. Each figure here
- * was added up by hand. */
+/* check_device_blocks.c: made runs with memory of devices: what is live, of which device, for what. Each
+ * figure here was added up by hand. */
 #include "tests/unit/made_device.h"
 #include "tests/unit/run_suite.h"
 
@@ -22,7 +22,8 @@ static void end(void)
 
 static void alloc(uint64_t stamp, enum rvp_device_memory kind, uint64_t address, uint64_t bytes)
 {
-	MAKE(it.thread, DEVICE_ALLOC, 0, .stamp = stamp, .address = address, .bytes = bytes, .kind = kind, .context = 1);
+	MAKE(it.thread, DEVICE_ALLOC, 0, .stamp = stamp, .address = address, .bytes = bytes, .kind = kind,
+	     .context = 1);
 }
 
 static void give_back(uint64_t stamp, enum rvp_device_memory kind, uint64_t address)
@@ -42,7 +43,8 @@ static void tensor_end(uint64_t stamp, uint64_t address, uint64_t bytes)
 
 static void tag(uint64_t stamp, uint64_t address, const char *category)
 {
-	MAKE(it.thread, TAG, 32, .stamp = stamp, .address = address, .category = {category, strlen(category)});
+	MAKE(it.thread, TAG, 32, .stamp = stamp, .address = address,
+	     .category = {category, strlen(category)});
 }
 
 static uint64_t live(size_t moment)
@@ -151,7 +153,8 @@ END_TEST
 START_TEST(pinned_memory_is_in_its_mapping_once)
 {
 	begin();
-	MAKE(it.thread, MAP, 0, .stamp = 2000, .address = host, .bytes = 65536, .protection = 3, .flags = 0x22);
+	MAKE(it.thread, MAP, 0, .stamp = 2000, .address = host, .bytes = 65536, .protection = 3,
+	     .flags = 0x22);
 	alloc(2500, RVP_DEVICE_MEMORY_PINNED, host + 4096, 8192);
 	tag(2600, host + 4096, "input");
 	give_back(4000, RVP_DEVICE_MEMORY_PINNED, host + 4096);
@@ -271,14 +274,16 @@ START_TEST(a_pool_keeps_what_it_does_not_give)
 	MAKE(it.thread, DEVICE_POOL, 0, .stamp = 1500, .pool = 5, .change = RVP_DEVICE_POOL_MADE);
 	MAKE(it.thread, DEVICE_ALLOC, 0, .stamp = 2000, .address = device, .bytes = 300,
 	     .kind = RVP_DEVICE_MEMORY_ORDERED, .pool = 5);
-	MAKE(it.thread, DEVICE_POOL, 0, .stamp = 2100, .pool = 5, .change = RVP_DEVICE_POOL_SEEN, .reserved_bytes = 1000);
+	MAKE(it.thread, DEVICE_POOL, 0, .stamp = 2100, .pool = 5, .change = RVP_DEVICE_POOL_SEEN,
+	     .reserved_bytes = 1000);
 	MAKE(it.thread, DEVICE_ALLOC, 0, .stamp = 3000, .address = device + 512, .bytes = 600,
 	     .kind = RVP_DEVICE_MEMORY_ORDERED, .pool = 5);
 	give_back(4000, RVP_DEVICE_MEMORY_ORDERED, device);
 	MAKE(it.thread, DEVICE_ALLOC, 0, .stamp = 5000, .address = device + 4096, .bytes = 700,
 	     .kind = RVP_DEVICE_MEMORY_ORDERED, .pool = 5); /* more than it said to hold */
 	give_back(6000, RVP_DEVICE_MEMORY_ORDERED, device + 4096);
-	MAKE(it.thread, DEVICE_POOL, 0, .stamp = 7000, .pool = 5, .change = RVP_DEVICE_POOL_TRIMMED, .reserved_bytes = 640);
+	MAKE(it.thread, DEVICE_POOL, 0, .stamp = 7000, .pool = 5, .change = RVP_DEVICE_POOL_TRIMMED,
+	     .reserved_bytes = 640);
 	give_back(8000, RVP_DEVICE_MEMORY_ORDERED, device + 512);
 	MAKE(it.thread, DEVICE_POOL, 0, .stamp = 9000, .pool = 5, .change = RVP_DEVICE_POOL_DESTROYED);
 	alloc(9900, RVP_DEVICE_MEMORY_PLAIN, device, 1);
@@ -367,7 +372,8 @@ END_TEST
 START_TEST(scopes_speak_for_devices)
 {
 	begin();
-	MAKE(it.thread, SCOPE, 64, .stamp = 1900, .kind = RVP_SCOPE_BEGIN, .category = {"kv_cache", 8}, .name = {"k", 1});
+	MAKE(it.thread, SCOPE, 64, .stamp = 1900, .kind = RVP_SCOPE_BEGIN, .category = {"kv_cache", 8},
+	     .name = {"k", 1});
 	alloc(2000, RVP_DEVICE_MEMORY_PLAIN, device, 1000);
 	MAKE(it.thread, SCOPE, 64, .stamp = 2100, .kind = RVP_SCOPE_END);
 	alloc(2200, RVP_DEVICE_MEMORY_PLAIN, device + 4096, 30);
@@ -391,7 +397,8 @@ START_TEST(lifetimes_speak_for_devices)
 		MAKE(it.thread, STEP, 0, .stamp = stamp, .kind = RVP_STEP_NEXT);
 		alloc(stamp + 1000, RVP_DEVICE_MEMORY_PLAIN, device + i * 0x20000, 50000);
 		alloc(stamp + 2000, RVP_DEVICE_MEMORY_PLAIN, device + i * 0x20000 + 0x10000, 50000);
-		MAKE(it.thread, ALLOC, 0, .stamp = stamp + 3000, .address = host + i * 4096, .bytes = 100 + i % 3);
+		MAKE(it.thread, ALLOC, 0, .stamp = stamp + 3000, .address = host + i * 4096,
+		     .bytes = 100 + i % 3);
 	}
 	made_device_ask(&it, 100000 * (STEPS + 1));
 	made_device_read(&it);
@@ -431,19 +438,43 @@ static void put_anything(uint64_t stamp)
 	uint64_t address = device + any(32) * 4096, bytes = any(5) * 4096 + any(3);
 
 	switch (any(10)) {
-	case 0: MAKE(it.thread, DEVICE_ALLOC, 0, .stamp = stamp, .address = address, .bytes = bytes, .kind = any(9),
-		     .device = any(3), .context = any(3), .pool = any(3)); break;
-	case 1: MAKE(it.thread, DEVICE_ALLOC, 0, .stamp = stamp, .address = any(4), .bytes = bytes,
-		     .kind = RVP_DEVICE_MEMORY_PHYSICAL); break;
-	case 2: MAKE(it.thread, DEVICE_MAP, 0, .stamp = stamp, .address = address, .bytes = bytes, .handle = any(4)); break;
-	case 3: MAKE(it.thread, DEVICE_UNMAP, 0, .stamp = stamp, .address = address, .bytes = bytes * 4); break;
-	case 4: MAKE(it.thread, DEVICE_FREE, 0, .stamp = stamp, .address = any(2) ? address : any(4), .kind = any(9)); break;
-	case 5: MAKE(it.thread, DEVICE_UNFREE, 0, .stamp = stamp, .address = any(2) ? address : any(4)); break;
-	case 6: MAKE(it.thread, DEVICE_POOL, 0, .stamp = stamp, .device = any(2), .pool = any(3), .change = any(5),
-		     .reserved_bytes = bytes * any(3)); break;
-	case 7: MAKE(it.thread, DEVICE_TENSOR, 0, .stamp = stamp, .address = address, .bytes = bytes, .device = any(2)); break;
-	case 8: MAKE(it.thread, DEVICE_TENSOR, 0, .stamp = stamp, .address = address, .is_free = 1, .device = any(2)); break;
-	default: MAKE(it.thread, DEVICE_CONTEXT, 0, .stamp = stamp, .context = any(3), .is_end = any(4) == 0); break;
+	case 0:
+		MAKE(it.thread, DEVICE_ALLOC, 0, .stamp = stamp, .address = address, .bytes = bytes,
+		     .kind = any(9), .device = any(3), .context = any(3), .pool = any(3));
+		break;
+	case 1:
+		MAKE(it.thread, DEVICE_ALLOC, 0, .stamp = stamp, .address = any(4), .bytes = bytes,
+		     .kind = RVP_DEVICE_MEMORY_PHYSICAL);
+		break;
+	case 2:
+		MAKE(it.thread, DEVICE_MAP, 0, .stamp = stamp, .address = address, .bytes = bytes,
+		     .handle = any(4));
+		break;
+	case 3:
+		MAKE(it.thread, DEVICE_UNMAP, 0, .stamp = stamp, .address = address, .bytes = bytes * 4);
+		break;
+	case 4:
+		MAKE(it.thread, DEVICE_FREE, 0, .stamp = stamp, .address = any(2) ? address : any(4),
+		     .kind = any(9));
+		break;
+	case 5:
+		MAKE(it.thread, DEVICE_UNFREE, 0, .stamp = stamp, .address = any(2) ? address : any(4));
+		break;
+	case 6:
+		MAKE(it.thread, DEVICE_POOL, 0, .stamp = stamp, .device = any(2), .pool = any(3),
+		     .change = any(5), .reserved_bytes = bytes * any(3));
+		break;
+	case 7:
+		MAKE(it.thread, DEVICE_TENSOR, 0, .stamp = stamp, .address = address, .bytes = bytes,
+		     .device = any(2));
+		break;
+	case 8:
+		MAKE(it.thread, DEVICE_TENSOR, 0, .stamp = stamp, .address = address, .is_free = 1,
+		     .device = any(2));
+		break;
+	default:
+		MAKE(it.thread, DEVICE_CONTEXT, 0, .stamp = stamp, .context = any(3), .is_end = any(4) == 0);
+		break;
 	}
 }
 

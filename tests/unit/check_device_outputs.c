@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* check_device_outputs.c: what finalize says of devices: categories.csv, summary.json's device, its ledger, what was
- * refused, and the sentences. Each figure was added up by hand. */
+/* check_device_outputs.c: what finalize says of devices: categories.csv, summary.json's device, its ledger,
+ * what was refused, and the sentences. Each figure was added up by hand. */
 #include "report/finalize.h"
 #include "tests/unit/run_maker.h"
 #include "tests/unit/run_suite.h"
@@ -133,13 +133,16 @@ static void tensor(uint64_t stamp, uint64_t address, uint64_t bytes, const char 
 {
 	MAKE(thread, DEVICE_TENSOR, 0, .stamp = stamp, .address = address, .bytes = bytes);
 	if (category)
-		MAKE(thread, TAG, 32, .stamp = stamp + 1, .address = address, .category = {category, strlen(category)});
+		MAKE(thread, TAG, 32, .stamp = stamp + 1, .address = address,
+		     .category = {category, strlen(category)});
 }
 
-static void nvml(uint64_t stamp, uint64_t process_bytes, uint64_t tracer_bytes, enum rvp_device_occasion occasion)
+static void nvml(uint64_t stamp, uint64_t process_bytes, uint64_t tracer_bytes,
+		 enum rvp_device_occasion occasion)
 {
 	MAKE(thread, DEVICE_MEMORY, 0, .stamp = stamp, .total_bytes = 80ull << 30, .free_bytes = 1 << 30,
-	     .process_bytes = process_bytes, .has_process = 1, .tracer_bytes = tracer_bytes, .occasion = occasion);
+	     .process_bytes = process_bytes, .has_process = 1, .tracer_bytes = tracer_bytes,
+	     .occasion = occasion);
 }
 
 static void meminfo(uint64_t stamp, uint64_t used_bytes, uint64_t others_bytes)
@@ -150,8 +153,8 @@ static void meminfo(uint64_t stamp, uint64_t used_bytes, uint64_t others_bytes)
 
 static void refuse(uint64_t stamp, uint64_t bytes)
 {
-	MAKE(thread, DEVICE_REFUSED, 0, .stamp = stamp, .bytes = bytes, .error = 2, .total_bytes = 80ull << 30,
-	     .free_bytes = 100 * MIB);
+	MAKE(thread, DEVICE_REFUSED, 0, .stamp = stamp, .bytes = bytes, .error = 2,
+	     .total_bytes = 80ull << 30, .free_bytes = 100 * MIB);
 }
 
 START_TEST(rows_of_both_in_order_of_time)
@@ -161,7 +164,7 @@ START_TEST(rows_of_both_in_order_of_time)
 	begin();
 	MAKE(thread, ALLOC, 0, .stamp = 20 * MS, .address = host, .bytes = 4 * MIB);
 	alloc(30 * MS, at, 64 * MIB);
-	tensor(40 * MS, at, 10 * MIB, "weights"); /* the sum does not move, but what is given out does */
+	tensor(40 * MS, at, 10 * MIB, "weights");      /* the sum does not move, but what is given out does */
 	tensor(45 * MS, at + 40 * MIB, 1000, "input"); /* that is little */
 	tensor(60 * MS, at + 16 * MIB, 20 * MIB, "kv_cache");
 	alloc(70 * MS, at + 64 * MIB, 8 * MIB);
@@ -169,7 +172,8 @@ START_TEST(rows_of_both_in_order_of_time)
 	give_back(100 * MS, at + 64 * MIB);
 	finish();
 	snprintf(expected, sizeof expected,
-		 "timestamp_us,device,weights,kv_cache,activation,temp,gradient,optimizer,workspace,comm,graph,context,"
+		 "timestamp_us,device,weights,kv_cache,activation,temp,gradient,optimizer,workspace,comm,"
+		 "graph,context,"
 		 "input,runtime,allocator,file,stack,code,unknown\n"
 		 "%llu,host,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,0\n"
 		 "%llu,host,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,4194304\n"
@@ -180,9 +184,11 @@ START_TEST(rows_of_both_in_order_of_time)
 		 "%llu,host,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,0\n"
 		 "%llu,cuda:0,10485760,20971520,0,0,0,0,0,0,0,0,1000,0,35650584,,,,0\n"
 		 "%llu,host,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,0\n",
-		 (unsigned long long)US(1000), (unsigned long long)US(20 * MS), (unsigned long long)US(30 * MS),
-		 (unsigned long long)US(40 * MS), (unsigned long long)US(60 * MS), (unsigned long long)US(70 * MS),
-		 (unsigned long long)US(90 * MS), (unsigned long long)US(100 * MS), (unsigned long long)US(MAKER_END_NS));
+		 (unsigned long long)US(1000), (unsigned long long)US(20 * MS),
+		 (unsigned long long)US(30 * MS), (unsigned long long)US(40 * MS),
+		 (unsigned long long)US(60 * MS), (unsigned long long)US(70 * MS),
+		 (unsigned long long)US(90 * MS), (unsigned long long)US(100 * MS),
+		 (unsigned long long)US(MAKER_END_NS));
 	ck_assert_str_eq(text_of("categories.csv"), expected);
 	ck_assert_ptr_null(strstr(text_of("memory.csv"), "67108864"));
 	end();
@@ -223,8 +229,9 @@ START_TEST(categories_of_a_device)
 	ck_assert_int_eq(number_at("host.categories.unknown.at_peak_bytes"), 5 * MIB);
 	ck_assert_ptr_null(value_at("host.categories.weights"));
 	ck_assert_int_eq(number_at("totals.alloc_count"), 1);
-	ck_assert_str_eq(sentence("device_peak"),
-			 "memory of cuda:0 was highest at 64.0 MiB: allocator 53.1 %, kv_cache 31.2 %, weights 15.6 %");
+	ck_assert_str_eq(
+	    sentence("device_peak"),
+	    "memory of cuda:0 was highest at 64.0 MiB: allocator 53.1 %, kv_cache 31.2 %, weights 15.6 %");
 	end();
 }
 END_TEST
@@ -295,8 +302,8 @@ END_TEST
 START_TEST(pools_belong_to_the_sample_before_them)
 {
 	begin();
-	MAKE(thread, DEVICE_ALLOC, 0, .stamp = 2 * MS, .address = at, .bytes = 10 * MIB, .kind = RVP_DEVICE_MEMORY_ORDERED,
-	     .pool = 5, .context = 1);
+	MAKE(thread, DEVICE_ALLOC, 0, .stamp = 2 * MS, .address = at, .bytes = 10 * MIB,
+	     .kind = RVP_DEVICE_MEMORY_ORDERED, .pool = 5, .context = 1);
 	nvml(3 * MS, 410 * MIB, 0, RVP_DEVICE_OCCASION_MOVED);
 	MAKE(thread, DEVICE_POOL, 0, .stamp = 3 * MS + 1, .pool = 5, .change = RVP_DEVICE_POOL_SEEN,
 	     .reserved_bytes = 32 * MIB, .used_bytes = 10 * MIB);
@@ -406,9 +413,11 @@ START_TEST(a_process_that_ends_of_it)
 	ck_assert_int_eq(number_at("device.0.refused.snapshots.0.tries"), 2);
 	ck_assert_str_eq(word_at("device.0.refused.snapshots.0.fate"), "fatal");
 	check_picture();
-	ck_assert_str_eq(sentence("device_oom"),
-			 "cuda:0 had no 50.0 MiB, and the program ended of it: 100.0 MiB were free, the caching allocator's "
-			 "largest free block 15.0 MiB; live: kv_cache 37.5 %, allocator 25.0 %, unknown 25.0 %");
+	ck_assert_str_eq(
+	    sentence("device_oom"),
+	    "cuda:0 had no 50.0 MiB, and the program ended of it: 100.0 MiB were free, the caching "
+	    "allocator's "
+	    "largest free block 15.0 MiB; live: kv_cache 37.5 %, allocator 25.0 %, unknown 25.0 %");
 	end();
 }
 END_TEST
