@@ -11,8 +11,9 @@
 
 static const char help[] =
     "Usage: rvprof finalize [--output DIR] DIR\n"
-    "Writes memory.csv, categories.csv, latency.csv, trace.json and summary.json of a run folder from its\n"
-    "records, again if they are there. `rvprof report` does it by itself when it is needed.\n"
+    "Writes memory.csv, categories.csv, latency.csv, kernels.csv (where a device was met), trace.json and\n"
+    "summary.json of a run folder from its records, again if they are there. `rvprof report` does it by itself\n"
+    "when it is needed.\n"
     "  --output DIR  into this folder, made if need be, in place of the run's own\n"
     "  --help        this\n";
 
