@@ -4,6 +4,7 @@
 
 #include "cupti/follower.h"
 #include "cupti/library.h"
+#include "cupti/nvml.h"
 #include "cupti/places.h"
 
 #include <stdatomic.h>
@@ -149,6 +150,7 @@ static uint64_t tracer_bytes(uint32_t device)
 void rvp_device_memory_look(uint32_t device, enum rvp_device_occasion occasion)
 {
 	struct rvp_device_room room = rvp_device_memory_room();
+	struct rvp_nvml_figures figures;
 	uint64_t own;
 
 	if (!room.total_bytes)
@@ -161,9 +163,11 @@ void rvp_device_memory_look(uint32_t device, enum rvp_device_occasion occasion)
 	}
 	rvp_recorder->begin_own();
 	own = tracer_bytes(device);
+	figures = rvp_nvml_figures(device);
 	rvp_recorder->end_own();
 	RVP_TELL(DEVICE_MEMORY, .device = device, .total_bytes = room.total_bytes, .free_bytes = room.free_bytes,
-		 .tracer_bytes = own, .occasion = occasion);
+		 .process_bytes = figures.process_bytes, .has_process = figures.has_process,
+		 .others_bytes = figures.others_bytes, .tracer_bytes = own, .occasion = occasion);
 	look_at_pools(device);
 }
 
