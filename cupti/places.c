@@ -15,9 +15,10 @@ enum { CONTEXTS_MAX = 256, DEVICES_MAX = 128, NAME_BYTES = 128 };
 enum { EMPTY, FILLING, LIVING, GONE };
 
 static struct {
-	_Atomic uint32_t state;
+	_Atomic uint32_t state, is_looked_at;
 	struct rvp_place_context it;
 } contexts[CONTEXTS_MAX];
+static _Atomic int unlooked; /* contexts that are not looked at yet */
 static _Atomic uint32_t device_is_told[DEVICES_MAX];
 
 static uint64_t attribute(int device, int which)
@@ -148,10 +149,22 @@ bool rvp_places_meet(void *context, uint32_t number, struct rvp_place_context *f
 	if (enter(found)) {
 		tell_context(found);
 		rvp_device_time_tell();
-		rvp_device_memory_look(found->device, RVP_DEVICE_OCCASION_START);
+		atomic_fetch_add(&unlooked, 1);
 	}
 	rvp_recorder->end_own();
 	return true;
+}
+
+void rvp_places_look(const struct rvp_place_context *context)
+{
+	if (__builtin_expect(atomic_load_explicit(&unlooked, memory_order_relaxed) <= 0, 1))
+		return;
+	for (unsigned i = 0; i < CONTEXTS_MAX && atomic_load(&contexts[i].state) != EMPTY; i++)
+		if (contexts[i].it.number == context->number && atomic_load(&contexts[i].state) == LIVING &&
+		    !atomic_exchange(&contexts[i].is_looked_at, 1)) {
+			atomic_fetch_sub(&unlooked, 1);
+			rvp_device_memory_look(context->device, RVP_DEVICE_OCCASION_START);
+		}
 }
 
 void rvp_places_end_context(void *context, uint32_t number)

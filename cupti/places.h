@@ -19,6 +19,10 @@ struct rvp_place_context {
 /* The context of a call (CUcontext and its number), told of when it is new; false: none. */
 bool rvp_places_meet(void *context, uint32_t number, struct rvp_place_context *found);
 
+/* The first look at a context's memory, once. Behind the record of the call that it was met in: what that call was given is
+ * in the driver's figure, and so is it in the log before it. */
+void rvp_places_look(const struct rvp_place_context *context);
+
 /* It is about to be destroyed. */
 void rvp_places_end_context(void *context, uint32_t number);
 

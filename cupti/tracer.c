@@ -192,8 +192,10 @@ static void on_call(uint32_t domain, uint32_t cbid, const struct rvp_cupti_api_d
 		return;
 	if (data->site != RVP_CUPTI_EXIT || domain != RVP_CUPTI_DOMAIN_DRIVER)
 		return;
-	if (rvp_places_meet(data->context, data->context_number, &context))
-		now_and_then(context.device);
+	if (!rvp_places_meet(data->context, data->context_number, &context))
+		return;
+	rvp_places_look(&context);
+	now_and_then(context.device);
 }
 
 static void on_state(const struct rvp_cupti_state_data *data)

@@ -153,23 +153,6 @@ static void hold_sample(struct rvp_device_ledger *ledger, const struct rvp_event
 	ledger->has_held = true;
 }
 
-static const uint64_t in_a_call_ns = 1000000; /* from the sample in a callback to the record behind it */
-
-/* A context is often met at the end of the call that made it, an alloc, of which is told right behind:
- * whether its bytes are in the sample nobody knows, and the next sample has to do. */
-static bool is_in_a_call(const struct rvp_device_ledger *ledger, const struct rvp_event *event)
-{
-	const struct rvp_record *record = event->kind == RVP_EVENT_RECORD ? event->moment->record : NULL;
-
-	return ledger->has_held && record && record->kind == RVP_DEVICE_ALLOC &&
-	       ledger->processes[ledger->held_process].last.occasion == RVP_DEVICE_OCCASION_START &&
-	       event->moment->ns - ledger->held_ns < in_a_call_ns &&
-	       event->moment->process == ledger->held_process &&
-	       event->moment->stream == ledger->held_stream &&
-	       record->DEVICE_ALLOC.kind != RVP_DEVICE_MEMORY_PINNED &&
-	       record->DEVICE_ALLOC.kind != RVP_DEVICE_MEMORY_REGISTERED;
-}
-
 static void take_held(struct rvp_device_ledger *ledger, const struct rvp_state *state)
 {
 	const struct rvp_record_DEVICE_MEMORY *record = &ledger->processes[ledger->held_process].last;
@@ -228,8 +211,6 @@ static void see(struct rvp_observer *observer, const struct rvp_event *event, co
 	struct rvp_device_ledger *ledger = (struct rvp_device_ledger *)observer;
 	uint32_t process = event->moment->process;
 
-	if (is_in_a_call(ledger, event))
-		ledger->has_held = ledger->processes[process].is_sampled = false;
 	if ((event->kind == RVP_EVENT_RECORD || event->kind == RVP_EVENT_END) && !is_word_of_pool(event))
 		take_held(ledger, state);
 	if (process == RVP_NO_PROCESS)

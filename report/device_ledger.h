@@ -8,7 +8,7 @@
  * there is none and nothing closes. Rows:
  *   - categories of blocks, with what allocators keep (`allocator`, `allocator/pool`);
  *   - context: what a process held at its first sample beyond its known blocks and the tracer: derived, by
- * process. A first sample from the middle of an alloc is passed over;
+ * process. The sample stands behind the record of the call in which the context was met;
  *   - rvprof: the tracer's own buffers on the device;
  *   - others: of other processes, with cuMemGetInfo alone.
  * What no row has is unexplained; negative where rows hold more than the driver said.
