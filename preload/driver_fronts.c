@@ -274,6 +274,10 @@ static result front_cuMemCreate(uint64_t *handle, size_t bytes, const struct pro
 		return REAL(cuMemCreate)(handle, bytes, properties, flags);
 	asked.device = properties->location;
 	answer = REAL(cuMemCreate)(handle, bytes, properties, flags);
+	if (answer != SUCCESS && answer != OUT_OF_MEMORY) {
+		is_inside = false;
+		return answer;
+	}
 	return end_alloc(answer, asked, answer == SUCCESS ? *handle : 0, RVP_CALLER());
 }
 

@@ -42,6 +42,8 @@ one() { # CLIENT PROGRAM
 	frees=$(grep -c ' device_free ' "$scratch/dump")
 	theirs=$(jq '[.memory | to_entries[] | select(.key != "registered") | .value.frees] | add // 0' "$scratch/account")
 	[ "$frees" = "$theirs" ] || say "$(basename "$1") $2: frees: counted $theirs, logged $frees"
+	[ "$2" != segments ] || ! grep -q ' device_refused ' "$scratch/dump" ||
+		say "$2: a call that failed for another reason than a lack of memory is told as one"
 	grep -q ' device_tracer .* source=2 ' "$scratch/dump" || say "$2: nobody says that the driver's functions tell"
 }
 

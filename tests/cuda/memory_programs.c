@@ -166,6 +166,11 @@ int run_segments(int rounds)
 	properties.location = (CUmemLocation){CU_LOCATION_DEVICE, 0};
 	MUST(cudaSetDevice(0));
 	MUST(DRIVER_FUNCTION(cuMemAddressReserve)(&base, PAGES * PAGE, 0, 0, 0));
+	/* Asked for what there is none of (it does so of handles for a fabric), which is no lack of memory. */
+	properties.location.id = 99;
+	if (DRIVER_FUNCTION(cuMemCreate)(&handles[0], PAGE, &properties, 0) == CUDA_SUCCESS)
+		return 1;
+	properties.location.id = 0;
 	for (int round = 0; round < rounds; round++) {
 		for (int i = 0; i < PAGES; i++) {
 			MUST(DRIVER_FUNCTION(cuMemCreate)(&handles[i], PAGE, &properties, 0));
