@@ -40,16 +40,26 @@ void rvp_full_leave_parent(void)
 	rvp_local.full = NULL;
 }
 
-/* NULL: go the long way. */
-static ALWAYS_INLINE struct rvp_thread *enter(void)
+/* NULL: go the long way. A signal handler may fork before the phase is ours, and then makes the child at home, which closes
+ * its short way: so whose it is, is asked behind that. */
+static ALWAYS_INLINE struct rvp_thread *enter(enum rvp_phase phase)
 {
+	struct rvp_thread *thread;
+
 	if (__builtin_expect(rvp_local.phase != RVP_OUTSIDE || !rvp_quick_is_alive() || rvp_pause_matters() ||
 				 !rvp_machine_take(&rvp_local.full_left, 1),
 			     0))
 		return NULL;
-	if (!rvp_local.full || !rvp_local.full->slot || !rvp_local.counters) /* (W1) */
+	rvp_local.phase = phase;
+	atomic_signal_fence(memory_order_seq_cst);
+	thread = rvp_local.full;
+	if (__builtin_expect(!thread, 0)) {
+		rvp_local.phase = RVP_OUTSIDE;
+		return NULL;
+	}
+	if (!thread->slot || !rvp_local.counters) /* (W1) */
 		__builtin_unreachable();
-	return rvp_local.full;
+	return thread;
 }
 
 static RARE void drain(struct rvp_thread *thread)
@@ -144,12 +154,11 @@ static ALWAYS_INLINE void *given(struct rvp_thread *thread, void *block, uint64_
 
 void *rvp_full_malloc(size_t bytes)
 {
-	struct rvp_thread *thread = bytes < RVP_FULL_BELOW_BYTES ? enter() : NULL;
+	struct rvp_thread *thread = bytes < RVP_FULL_BELOW_BYTES ? enter(RVP_REAL) : NULL;
 	void *block;
 
 	if (__builtin_expect(!thread, 0))
 		return rvp_malloc_long_way(bytes);
-	rvp_local.phase = RVP_REAL;
 	block = rvp_real.malloc(bytes);
 	return given(thread, block, bytes, RVP_FAMILY_MALLOC, RVP_CALLER());
 }
@@ -161,10 +170,9 @@ void *rvp_full_calloc(size_t count, size_t each)
 	void *block;
 
 	if (!__builtin_mul_overflow(count, each, &bytes) && bytes < RVP_FULL_BELOW_BYTES)
-		thread = enter();
+		thread = enter(RVP_REAL);
 	if (__builtin_expect(!thread, 0))
 		return rvp_calloc_long_way(count, each);
-	rvp_local.phase = RVP_REAL;
 	block = rvp_real.calloc(count, each);
 	return given(thread, block, bytes, RVP_FAMILY_CALLOC, RVP_CALLER());
 }
@@ -186,14 +194,13 @@ void rvp_full_free(void *block)
 
 	/* (W3) What enters is counted, so it is asked last. */
 	if (__builtin_expect(!block || rvp_local.full_left <= 0 || (word = rvp_word_of(block)) & long_way_bits ||
-				 !(thread = enter()),
+				 !(thread = enter(RVP_OURS)),
 			     0)) {
 		rvp_free_long_way(block);
 		return;
 	}
 	counters = rvp_local.counters;
 	usable = rvp_word_usable(word);
-	rvp_local.phase = RVP_OURS;
 	rvp_machine_add(&counters->free_count, 1);
 	rvp_machine_add(&counters->free_usable_bytes, usable);
 	thread->moved_bytes += usable;
