@@ -14,8 +14,9 @@ static inline void rvp_busy_add(struct rvp_busy *busy, uint64_t begin_ns, uint64
 {
 	uint64_t from_ns = begin_ns > busy->until_ns ? begin_ns : busy->until_ns;
 
+	/* What takes no time moves the moment all the same: the gap before it is not in the next one again. */
 	if (end_ns <= from_ns) {
-		busy->until_ns = busy->until_ns ? busy->until_ns : end_ns;
+		busy->until_ns = end_ns > busy->until_ns ? end_ns : busy->until_ns;
 		return;
 	}
 	busy->ns += end_ns - from_ns;

@@ -16,6 +16,20 @@ static uint64_t product(const uint32_t numbers[3])
 	return (uint64_t)numbers[0] * numbers[1] * numbers[2];
 }
 
+/* Numbers of a log may be anything: none of what follows may be divided by 0 or be too large for 64 bits. */
+static bool is_sane(const struct rvp_kernel_shape *shape, const struct rvp_record_DEVICE *device)
+{
+	enum { WARP_MAX = 1024, THREADS_MAX = 1 << 16 };
+
+	if (!device || !device->warp_threads || device->warp_threads > WARP_MAX || !device->multiprocessors ||
+	    device->threads < device->warp_threads)
+		return false;
+	for (int i = 0; i < 3; i++)
+		if (!shape->block[i] || shape->block[i] > THREADS_MAX)
+			return false;
+	return product(shape->block) <= THREADS_MAX;
+}
+
 static uint64_t shared_of_block(const struct rvp_kernel_shape *shape, const struct rvp_record_DEVICE *device)
 {
 	uint64_t bytes = shape->static_bytes + shape->dynamic_bytes;
@@ -37,13 +51,13 @@ struct rvp_occupancy rvp_occupancy_of(const struct rvp_kernel_shape *shape,
 				      const struct rvp_record_DEVICE *device)
 {
 	struct rvp_occupancy occupancy = {.is_known = false};
-	uint64_t threads = product(shape->block), warp_threads = device ? device->warp_threads : 0, warps,
-		 most_warps;
+	uint64_t warp_threads, warps, most_warps;
 	double in_use;
 
-	if (!device || !warp_threads || !threads || !device->threads || !device->multiprocessors)
+	if (!is_sane(shape, device))
 		return occupancy;
-	warps = (threads + warp_threads - 1) / warp_threads;
+	warp_threads = device->warp_threads;
+	warps = (product(shape->block) + warp_threads - 1) / warp_threads;
 	most_warps = device->threads / warp_threads;
 	limit(&occupancy, most_warps / warps, RVP_OCCUPANCY_BY_WARPS);
 	if (shape->registers && device->registers)

@@ -171,6 +171,20 @@ START_TEST(busy_counts_no_time_twice)
 }
 END_TEST
 
+/* Else the time before it would be idle before it, and before the next piece once more. */
+START_TEST(what_takes_no_time_moves_the_moment)
+{
+	struct rvp_busy busy = {0};
+
+	rvp_busy_add(&busy, 100, 200);
+	rvp_busy_add(&busy, 300, 300);
+	ck_assert_uint_eq(busy.until_ns, 300);
+	rvp_busy_add(&busy, 150, 180);
+	ck_assert_uint_eq(busy.until_ns, 300);
+	ck_assert_uint_eq(busy.ns, 100);
+}
+END_TEST
+
 START_TEST(order_is_stable)
 {
 	enum { COUNT = 5000 };
@@ -220,6 +234,28 @@ START_TEST(occupancy_by_registers)
 	ck_assert_double_eq(occupancy.blocks_per_multiprocessor, 8);
 	ck_assert_double_eq(occupancy.warps_per_multiprocessor, 64);
 	ck_assert(!rvp_occupancy_of(&shape, NULL).is_known);
+}
+END_TEST
+
+/* Each of these once divided by 0, or would have. */
+START_TEST(occupancy_of_absurd_numbers_is_not_known)
+{
+	const struct rvp_kernel_shape usual = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .registers = 1u << 31};
+	const struct rvp_kernel_shape shapes[] = {
+	    {.grid = {1, 1, 1}, .block = {4294967295u, 4294967295u, 1}, .registers = 1},
+	    {.grid = {1, 1, 1}, .block = {1u << 31, 1u << 31, 1u << 31}},
+	    {.grid = {1, 1, 1}, .block = {32, 0, 1}},
+	};
+	struct rvp_record_DEVICE absurd = device;
+
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+		ck_assert(!rvp_occupancy_of(&shapes[i], &device).is_known);
+	absurd.warp_threads = (uint64_t)1 << 33; /* by the registers: 0 of 64 bits */
+	absurd.threads = UINT64_MAX;
+	ck_assert(!rvp_occupancy_of(&usual, &absurd).is_known);
+	absurd = device;
+	absurd.threads = 31;
+	ck_assert(!rvp_occupancy_of(&usual, &absurd).is_known);
 }
 END_TEST
 
@@ -394,8 +430,10 @@ int main(void)
 	tcase_add_test(test, distribution_by_hand);
 	tcase_add_test(test, distribution_of_many);
 	tcase_add_test(test, busy_counts_no_time_twice);
+	tcase_add_test(test, what_takes_no_time_moves_the_moment);
 	tcase_add_test(test, order_is_stable);
 	tcase_add_test(test, occupancy_by_registers);
+	tcase_add_test(test, occupancy_of_absurd_numbers_is_not_known);
 	tcase_add_test(test, occupancy_by_shared_memory);
 	tcase_add_loop_test(test, names_have_classes, 0, sizeof named / sizeof *named);
 	tcase_add_test(test, rules_of_kernels_are_checked);
