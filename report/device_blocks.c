@@ -109,7 +109,6 @@ static void free_array(struct rvp_device_blocks *blocks, const struct rvp_moment
 		return;
 	}
 	rvp_holding_end(blocks, moment, &blocks->holdings[found->stream]);
-	rvp_block_remove(table, found);
 }
 
 static void take_free(struct rvp_device_blocks *blocks, const struct rvp_moment *moment)

@@ -165,6 +165,16 @@ static void end_tensors(struct rvp_device_blocks *blocks, const struct rvp_momen
 		rvp_tensor_end(blocks, moment, tensor->address);
 }
 
+/* However it ends, by its free or with its context: its place is another's soon. */
+static void forget_handle(struct rvp_device_blocks *blocks, const struct rvp_holding *array)
+{
+	struct rvp_block_table *table = &blocks->handles[array->process];
+	struct rvp_block *found = rvp_block_find(table, rvp_handle_key(array->kind, array->block.address));
+
+	if (found)
+		rvp_block_remove(table, found);
+}
+
 void rvp_holding_end(struct rvp_device_blocks *blocks, const struct rvp_moment *moment,
 		     struct rvp_holding *holding)
 {
@@ -175,6 +185,8 @@ void rvp_holding_end(struct rvp_device_blocks *blocks, const struct rvp_moment *
 		end_tensors(blocks, moment, holding->process, address, address + holding->block.bytes);
 		rvp_live_index_remove(&blocks->drivers, holding->process, address);
 	}
+	if (holding->kind == RVP_DEVICE_MEMORY_ARRAY)
+		forget_handle(blocks, holding);
 	old = *holding;
 	add_event(blocks, RVP_EVENT_DIED, moment, &old.block, rvp_holding_counts(&old));
 	account(blocks, &old, -old.own_bytes);
@@ -197,6 +209,7 @@ void rvp_holdings_end(struct rvp_device_blocks *blocks, const struct rvp_moment 
 		if (physical)
 			rvp_physical_back(blocks, moment, physical, bytes);
 	}
+	end_tensors(blocks, moment, moment->process, address, end); /* those whose holding was never told of */
 }
 
 void rvp_holding_resize(struct rvp_device_blocks *blocks, const struct rvp_moment *moment,
@@ -222,8 +235,9 @@ void rvp_holding_restore(struct rvp_device_blocks *blocks, const struct rvp_mome
 		struct rvp_holding *holding;
 
 		if (!old->is_used || old->process != moment->process || old->block.address != address ||
-		    !old->has_address || rvp_holding_at(blocks, moment->process, address))
-			continue;
+		    !old->has_address ||
+		    first_in(&blocks->drivers, moment->process, address, address + old->block.bytes))
+			continue; /* what is there by now shows that it went (N1) */
 		old->is_used = false;
 		if (old->physical) {
 			rvp_physical_map_again(blocks, moment, old);
@@ -258,10 +272,11 @@ static void change_inside(struct rvp_device_blocks *blocks, const struct rvp_mom
 		uint64_t from = at->address > tensor->address ? at->address : tensor->address;
 		uint64_t to = at->address + at->bytes < end ? at->address + at->bytes : end;
 		uint64_t before = rvp_holding_counts(holding);
+		uint64_t left = holding->inside_bytes > to - from ? holding->inside_bytes - (to - from) : 0;
 		struct rvp_event *event;
 
 		holding->block.flags |= RVP_BLOCK_SEGMENT;
-		holding->inside_bytes += by < 0 ? from - to : to - from;
+		holding->inside_bytes = by < 0 ? left : holding->inside_bytes + (to - from);
 		event = add_event(blocks, RVP_EVENT_RESIZED, moment, &holding->block,
 				  rvp_holding_counts(holding));
 		if (event)

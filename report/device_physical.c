@@ -34,15 +34,22 @@ static struct rvp_physical *free_place(struct rvp_device_blocks *blocks)
 	return &blocks->physicals[blocks->physical_count++];
 }
 
-static void remove_physical(struct rvp_device_blocks *blocks, struct rvp_physical *physical)
+/* The handle may be another's by now. */
+static void forget_handle(struct rvp_device_blocks *blocks, const struct rvp_physical *physical)
 {
-	size_t number = (size_t)(physical - blocks->physicals);
 	struct rvp_block *found =
 	    rvp_block_find(&blocks->handles[physical->process],
 			   rvp_handle_key(RVP_DEVICE_MEMORY_PHYSICAL, physical->handle));
 
-	if (found)
+	if (found && found->stream == (uint32_t)(physical - blocks->physicals))
 		rvp_block_remove(&blocks->handles[physical->process], found);
+}
+
+static void remove_physical(struct rvp_device_blocks *blocks, struct rvp_physical *physical)
+{
+	size_t number = (size_t)(physical - blocks->physicals);
+
+	forget_handle(blocks, physical);
 	physical->is_used = false;
 	if (number < blocks->physical_hint)
 		blocks->physical_hint = number;
@@ -76,6 +83,18 @@ static void end_unmapped(struct rvp_device_blocks *blocks, const struct rvp_mome
 	physical->unmapped = 0;
 }
 
+/* What is mapped of it lives on without the handle. */
+static void lose_handle(struct rvp_device_blocks *blocks, const struct rvp_moment *moment,
+			struct rvp_physical *physical)
+{
+	physical->is_released = true;
+	end_unmapped(blocks, moment, physical);
+	if (physical->mapped_bytes)
+		forget_handle(blocks, physical);
+	else
+		remove_physical(blocks, physical);
+}
+
 void rvp_physical_take(struct rvp_device_blocks *blocks, const struct rvp_moment *moment, uint32_t device)
 {
 	const struct rvp_record_DEVICE_ALLOC *record = &moment->record->DEVICE_ALLOC;
@@ -84,10 +103,8 @@ void rvp_physical_take(struct rvp_device_blocks *blocks, const struct rvp_moment
 
 	if (!record->bytes || record->bytes >= (uint64_t)1 << 48)
 		return;
-	if (physical) { /* the old one was released, and its mappings went unheard */
-		end_unmapped(blocks, moment, physical);
-		remove_physical(blocks, physical);
-	}
+	if (physical) /* a handle is used again: the old one was released */
+		lose_handle(blocks, moment, physical);
 	physical = free_place(blocks);
 	if (!physical)
 		return;

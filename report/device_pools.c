@@ -103,10 +103,15 @@ void rvp_pool_moved(struct rvp_device_blocks *blocks, const struct rvp_moment *m
 
 	if (!holding->pool)
 		return;
-	pool = pool_of(blocks, holding->process, holding->pool, rvp_block_device(&holding->block));
+	/* A pool may go before its blocks do: what goes then was not in the sum of one at its address. */
+	pool = bytes < 0 ? find(blocks, holding->process, holding->pool)
+			 : pool_of(blocks, holding->process, holding->pool, rvp_block_device(&holding->block));
 	if (!pool)
 		return;
-	pool->live_bytes += (uint64_t)bytes;
+	if (bytes < 0 && pool->live_bytes < -(uint64_t)bytes)
+		pool->live_bytes = 0;
+	else
+		pool->live_bytes += (uint64_t)bytes;
 	if (pool->is_told)
 		settle(blocks, moment, pool);
 }
