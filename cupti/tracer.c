@@ -270,15 +270,19 @@ static void set_attributes(bool is_full)
 		rvp_cupti.ActivityEnableDriverApi(RVP_CUPTI_cuMemGetInfo_v2, 0);
 }
 
-static void call_back(uint32_t domain, uint32_t cbid)
+static int call_back(uint32_t domain, uint32_t cbid)
 {
-	rvp_cupti.EnableCallback(1, state.subscriber, domain, cbid);
+	return rvp_cupti.EnableCallback(1, state.subscriber, domain, cbid);
 }
 
-static void enable_callbacks(void)
+/* The result for the first function that gives out memory, which every version knows: of others one may not. */
+static int enable_callbacks(void)
 {
+	int result = call_back(RVP_CUPTI_DOMAIN_DRIVER, rvp_memory_calls_function(0));
 	uint32_t function;
 
+	if (result != RVP_CUPTI_SUCCESS)
+		return result;
 	for (unsigned i = 0; (function = rvp_memory_calls_function(i)); i++)
 		call_back(RVP_CUPTI_DOMAIN_DRIVER, function);
 	for (unsigned i = 0; (function = rvp_launches_function(RVP_CUPTI_DOMAIN_DRIVER, i)); i++)
@@ -289,6 +293,7 @@ static void enable_callbacks(void)
 	call_back(RVP_CUPTI_DOMAIN_RESOURCE, RVP_CUPTI_STREAM_CREATED);
 	call_back(RVP_CUPTI_DOMAIN_RESOURCE, RVP_CUPTI_STREAM_DESTROY);
 	call_back(RVP_CUPTI_DOMAIN_STATE, RVP_CUPTI_STATE_FATAL);
+	return result;
 }
 
 /* False: `reason` says why there is nothing to follow by. */
@@ -312,9 +317,12 @@ static bool attach(bool is_full, char reason[REASON_BYTES])
 	set_attributes(is_full);
 	result = rvp_cupti.ActivityRegisterCallbacks(rvp_buffer_request, rvp_buffer_complete);
 	if (result == RVP_CUPTI_SUCCESS)
+		result = enable_callbacks();
+	if (result == RVP_CUPTI_SUCCESS)
 		return true;
 	snprintf(reason, REASON_BYTES, "%s", rvp_reason_of(result, text, sizeof text));
 	rvp_cupti.Unsubscribe(state.subscriber);
+	state.subscriber = NULL;
 	return false;
 }
 
@@ -334,7 +342,6 @@ void rvp_tracer_start(void)
 		rvp_recorder->end_own();
 		return;
 	}
-	enable_callbacks();
 	rvp_recorder->tells(1);
 	enter_tier(state.tiers.tier, is_full ? "asked for" : "the begin");
 	rvp_device_time_tell();

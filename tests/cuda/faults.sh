@@ -23,6 +23,7 @@ without subscribe-denied 'subscribe 35' 'kernels are not.*may not trace.*Restric
 without subscribe-confidential 'subscribe 41' 'kernels are not.*confidential'
 without subscribe-virtual 'subscribe 33' 'kernels are not.*virtual GPU'
 without subscribe-mig 'subscribe 43' 'kernels are not.*MIG'
+without callbacks-denied 'callbacks 35' 'kernels are not.*may not trace'
 without enable-denied 'enable all 35' 'CUDA.*may not trace'
 without enable-mig 'enable all 43' 'CUDA.*MIG'
 without enable-kernels 'enable 10 41' 'CUDA.*confidential'

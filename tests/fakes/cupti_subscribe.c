@@ -208,6 +208,8 @@ SHOWN uint32_t cuptiEnableCallback(uint32_t enable, void *subscriber, uint32_t d
 {
 	if (subscriber != &handle || !callback || domain == 0 || domain >= DOMAINS || cbid >= NUMBERS)
 		return RVP_CUPTI_INVALID_PARAMETER;
+	if (sim_cupti_engine() && sim_cupti_engine()->scenario()->callbacks_error)
+		return (uint32_t)sim_cupti_engine()->scenario()->callbacks_error;
 	wanted[domain][cbid] = enable != 0;
 	return RVP_CUPTI_SUCCESS;
 }

@@ -6,7 +6,7 @@
  * latency 5us                  copy 12GB             clock 250ms (ahead of the host's) kernel gemm* 120us
  * kernel * 1us..20us           (the first that matches decides; without one 2us..40us) nvml
  * plain|absent|container|no-processes fault subscriber "nsys"      fault unusable               fault
- * subscribe CODE  fault enable KIND|all CODE fault null-buffers           fault reentrant              fault
+ * subscribe CODE  fault callbacks CODE  fault enable KIND|all CODE fault null-buffers           fault reentrant              fault
  * late-completion fault dropped N fault zero-times after N     fault backward after N       fault
  * unknown-kind after N fault clock-step -1s after N fault init CODE              fault lost CODE after N
  *   fault out-of-memory at N     fault out-of-memory every N  fault out-of-memory above 1GiB
@@ -178,7 +178,7 @@ static void enable(struct line *line, struct sim_scenario *s)
 static void fault(struct line *line, struct sim_scenario *s)
 {
 	static const char expected[] =
-	    "a fault (subscriber, unusable, subscribe, enable, null-buffers, reentrant, "
+	    "a fault (subscriber, unusable, subscribe, callbacks, enable, null-buffers, reentrant, "
 	    "late-completion, dropped, zero-times, backward, unknown-kind, clock-step, init, "
 	    "lost, out-of-memory)";
 	const char *word = next(line, expected);
@@ -190,6 +190,8 @@ static void fault(struct line *line, struct sim_scenario *s)
 		s->unusable = true;
 	else if (IS("subscribe"))
 		s->subscribe_error = number(line);
+	else if (IS("callbacks"))
+		s->callbacks_error = number(line);
 	else if (IS("enable"))
 		enable(line, s);
 	else if (IS("null-buffers"))

@@ -30,7 +30,7 @@ struct sim_scenario {
 	uint64_t rule_count;
 	/* CUPTI's faults */
 	char subscriber[SIM_NAME_BYTES]; /* who is there already; "": nobody */
-	uint64_t subscribe_error, enable_error, enable_error_kind;
+	uint64_t subscribe_error, callbacks_error, enable_error, enable_error_kind;
 	bool unusable, null_buffers, reentrant;
 	uint64_t
 	    late_ns; /* a flush gives buffers out so much later, in a thread of its own; 0: as it should */
