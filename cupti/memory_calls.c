@@ -214,16 +214,20 @@ static void tell_alloc(const struct rvp_cupti_api_data *data, struct asked *aske
 		 .stream = stream, .pool = (uint64_t)asked->pool, .correlation = data->correlation);
 	if (asked->pool)
 		rvp_device_memory_pool(asked->device, asked->pool, RVP_DEVICE_POOL_SEEN);
-	if (asked->kind != RVP_DEVICE_MEMORY_PINNED && asked->kind != RVP_DEVICE_MEMORY_REGISTERED)
+	/* A look asks the current context's device. */
+	if (asked->kind != RVP_DEVICE_MEMORY_PINNED && asked->kind != RVP_DEVICE_MEMORY_REGISTERED &&
+	    asked->device == context->device)
 		rvp_device_memory_moved(asked->device, asked->bytes);
 }
 
-static void tell_refused(const struct rvp_cupti_api_data *data, const struct asked *asked, int error)
+/* Of another device than the current context's there is no room that could be told. */
+static void tell_refused(const struct asked *asked, const struct rvp_place_context *context, int error)
 {
 	struct rvp_device_path path = rvp_recorder->path();
-	struct rvp_device_room room = rvp_device_memory_room();
+	struct rvp_device_room room = {0};
 
-	(void)data;
+	if (asked->device == context->device)
+		room = rvp_device_memory_room();
 	RVP_TELL(DEVICE_REFUSED, .device = asked->device, .bytes = asked->bytes, .kind = asked->kind,
 		 .error = (uint64_t)error, .total_bytes = room.total_bytes, .free_bytes = room.free_bytes,
 		 .stack = path.stack, .python = path.python);
@@ -243,7 +247,7 @@ static void end_alloc(const struct rvp_cupti_api_data *data, struct asked *asked
 	if (asked->device == CURRENT_DEVICE)
 		asked->device = context.device;
 	if (result == RVP_CU_OUT_OF_MEMORY)
-		tell_refused(data, asked, result);
+		tell_refused(asked, &context, result);
 	else if (result == RVP_CU_SUCCESS && asked->address && *asked->address &&
 		 !(asked->kind == RVP_DEVICE_MEMORY_ORDERED && is_captured(asked->stream)))
 		tell_alloc(data, asked, &context);
@@ -348,6 +352,19 @@ static void end_pool_trim(const struct rvp_cupti_api_data *data)
 	rvp_device_memory_moved(context.device, 0);
 }
 
+/* False: the stream that was asked to end its capture has none, or goes on with it. */
+static bool has_ended_capture(int result)
+{
+	switch (result) {
+	case RVP_CU_INVALID_VALUE:
+	case RVP_CU_INVALID_HANDLE:
+	case RVP_CU_ILLEGAL_STATE:
+	case RVP_CU_CAPTURE_UNMATCHED:
+	case RVP_CU_CAPTURE_WRONG_THREAD: return false;
+	default: return true;
+	}
+}
+
 static void end_retain(const struct rvp_cupti_api_data *data)
 {
 	const struct rvp_cu_retain *call = data->parameters;
@@ -391,7 +408,7 @@ static void take(uint32_t cbid, const struct rvp_cupti_api_data *data)
 	struct asked asked;
 
 	if (cbid == RVP_CUPTI_cuStreamEndCapture || cbid == RVP_CUPTI_cuStreamEndCapture_ptsz) {
-		if (!is_enter)
+		if (!is_enter && has_ended_capture(result_of(data)))
 			rvp_device_memory_capture(-1);
 	} else if (read_free(cbid, data->parameters, &back)) {
 		is_enter ? begin_free(data, &back) : end_free(data, &back);

@@ -108,7 +108,8 @@ static void tell_refused(struct asked asked, uint64_t device, struct rvp_caller 
 	struct rvp_path path;
 	uint64_t stamp;
 
-	if (!ask || ask(&free_bytes, &total_bytes) != SUCCESS)
+	/* It tells of the current device. */
+	if (!ask || device != device_now() || ask(&free_bytes, &total_bytes) != SUCCESS)
 		free_bytes = total_bytes = 0;
 	thread = enter();
 	if (!thread)
