@@ -204,15 +204,24 @@ static bool take_look_words(void *words)
 /* In Python: what is due, and what then is known. */
 static bool watch_long(void *output)
 {
-	void *found = python->PyObject_CallFunctionObjArgs(steady.watch, output, NULL), *look_words;
-	bool is_good;
+	void *words = steady.words, *look_words;
+	void *found = python->PyObject_CallFunctionObjArgs(steady.watch, output, NULL);
+	bool is_open = false, is_good;
+	long long still, next_look, held;
+	int is_same;
 
-	steady.is_on = true; /* it asked what is known here */
 	is_good = found &&
-		  python->PyArg_ParseTuple(found, "LLLO", &steady.still, &steady.next_look, &steady.held,
-					   &look_words) &&
-		  take_look_words(look_words);
-
+		  python->PyArg_ParseTuple(found, "LLLOi", &still, &next_look, &held, &look_words, &is_same);
+	/* It asked what is known here, which ended the way. Another thread may have ended it for good meanwhile, or opened
+	 * another. */
+	is_open = is_good && is_same && steady.words == words;
+	if (is_open) {
+		steady.still = still;
+		steady.next_look = next_look;
+		steady.held = held;
+		steady.is_on = true;
+		is_good = take_look_words(look_words);
+	}
 	if (found)
 		python->Py_DecRef(found);
 	return is_good;

@@ -58,7 +58,7 @@ def watch_steady(output):
     model = Steady.model
     model.number, model.total, model.still, model.next_look, model.held = _steady_end()
     model.watch(model.number - 1, None, output)
-    return model.still, model.next_look, model.held, look_words(model)
+    return model.still, model.next_look, model.held, look_words(model), Steady.model is model
 
 
 def tell_input(args):
