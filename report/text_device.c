@@ -249,7 +249,7 @@ void rvp_text_device_ledgers(const struct rvp_view *view, const struct rvp_devic
 		uint64_t from =
 		    ledger->mark_count > RVP_DEVICE_MARKS_MAX ? ledger->mark_count - RVP_DEVICE_MARKS_MAX : 0;
 
-		print_entry(view, name, "its peak", &ledger->peak);
+		print_entry(view, name, "its highest sample", &ledger->peak);
 		print_entry(view, name, "the end", &ledger->end);
 		for (uint64_t k = from; k < ledger->mark_count; k++)
 			print_entry(view, name, ledger->marks[k % RVP_DEVICE_MARKS_MAX].label,
