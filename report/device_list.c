@@ -135,3 +135,10 @@ uint32_t rvp_device_number(const struct rvp_process *process, uint64_t ordinal)
 {
 	return ordinal < RVP_DEVICES_MAX ? process->devices.numbers[ordinal] : 0;
 }
+
+uint32_t rvp_device_called(const struct rvp_run *run, const struct rvp_process *process, uint32_t ordinal)
+{
+	uint32_t number = rvp_device_number(process, ordinal);
+
+	return number ? run->devices[number - 1].ordinal : ordinal;
+}

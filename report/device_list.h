@@ -57,4 +57,7 @@ void rvp_devices_settle(struct rvp_run *run);
 /* The run's number of a process's device; 0: there is none such. */
 uint32_t rvp_device_number(const struct rvp_process *process, uint64_t ordinal);
 
+/* What it is called in this run (cuda:N): ranks that were each given one device all call it 0. */
+uint32_t rvp_device_called(const struct rvp_run *run, const struct rvp_process *process, uint32_t ordinal);
+
 #endif

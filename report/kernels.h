@@ -34,13 +34,14 @@ struct rvp_kernel_sum {
 };
 
 struct rvp_kernel_stream_sum {
-	uint32_t process, device, context, stream;
+	uint32_t process, device, context, stream; /* device: as its process counts */
 	struct rvp_kernel_sum kernels, copies; /* copies: and memsets, and graphs as wholes */
 	struct rvp_busy busy;
 };
 
 struct rvp_kernel_device {
-	uint32_t process, device;
+	uint32_t process, device; /* device: as its process counts */
+	uint32_t called;          /* N of cuda:N */
 	const struct rvp_record_DEVICE *told; /* NULL: nothing */
 	uint64_t first_ns, last_ns;           /* start of the first, end of the last piece */
 	struct rvp_busy all, kernels, copies,

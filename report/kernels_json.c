@@ -88,7 +88,7 @@ static void write_device(struct rvp_json *json, const struct rvp_run *run, struc
 {
 	char name[32];
 
-	snprintf(name, sizeof name, "cuda:%u", device->device);
+	snprintf(name, sizeof name, "cuda:%u", device->called);
 	rvp_json_open(json, NULL, '{');
 	rvp_json_string(json, "name", name);
 	rvp_json_number(json, "pid", run->processes[device->process].pid);

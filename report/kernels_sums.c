@@ -192,6 +192,7 @@ static struct rvp_kernel_device *device_of(struct rvp_kernels *kernels, const st
 	*device = (struct rvp_kernel_device){
 	    .process = activity->process,
 	    .device = activity->device,
+	    .called = rvp_device_called(run, &run->processes[activity->process], activity->device),
 	    .first_ns = activity->start_ns,
 	    .told = rvp_device_at(rvp_kernel_defs_of(&run->processes[activity->process]), activity->device)};
 	return device;

@@ -98,7 +98,8 @@ static void name_device(struct rvp_kernel_trace *to, uint32_t pid, const struct 
 	const struct rvp_record_DEVICE *device = rvp_device_at(rvp_kernel_defs_of(process), activity->device);
 	struct rvp_text model = device ? device->model : (struct rvp_text){0};
 
-	put_metadata(to, "process_name", pid, 0, "cuda:%u %.*s of %.100s (%u)", activity->device,
+	put_metadata(to, "process_name", pid, 0, "cuda:%u %.*s of %.100s (%u)",
+		     rvp_device_called(to->trace->run, process, activity->device),
 		     (int)(model.length < 100 ? model.length : 100), model.length ? model.bytes : "",
 		     process->name, process->pid);
 	put_metadata(to, "process_labels", pid, 0, "GPU %u", activity->device);

@@ -88,7 +88,7 @@ static void say_host(const struct rvp_kernel_device *device, struct rvp_sentence
 	char idle[RVP_NUMBER_TEXT_BYTES], span[RVP_NUMBER_TEXT_BYTES], part[RVP_NUMBER_TEXT_BYTES];
 
 	snprintf(sentence->text, sizeof sentence->text, "cuda:%u stood idle for %s of %s; %s of it: %s",
-		 device->device, rvp_text_share(rvp_kernel_device_idle_ns(device), span_ns(device), idle),
+		 device->called, rvp_text_share(rvp_kernel_device_idle_ns(device), span_ns(device), idle),
 		 rvp_text_duration(span_ns(device), span),
 		 rvp_text_share(device->idle_ns[why], rvp_kernel_device_idle_ns(device), part),
 		 rvp_idle_text(why));
@@ -111,12 +111,12 @@ bool rvp_kernels_sentence(const struct rvp_kernels *kernels, struct rvp_sentence
 		snprintf(sentence->text, sizeof sentence->text,
 			 "the device is the bound: cuda:%u was busy for %s of the %s between its first and "
 			 "last work",
-			 device->device, rvp_text_share(device->all.ns, span_ns(device), share), span);
+			 device->called, rvp_text_share(device->all.ns, span_ns(device), share), span);
 	} else {
 		sentence->id = "communication_bound";
 		snprintf(sentence->text, sizeof sentence->text,
 			 "cuda:%u had nothing but communication for %s of %s, and stood idle for it for %s",
-			 device->device,
+			 device->called,
 			 rvp_text_share(rvp_kernel_exposed_comm_ns(device), span_ns(device), share), span,
 			 rvp_text_share(device->idle_ns[RVP_IDLE_COMMUNICATION], span_ns(device), waited));
 	}

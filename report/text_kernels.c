@@ -148,6 +148,7 @@ static void print_step(const struct rvp_kernel_view *view, uint32_t row)
 static void print_stream(const struct rvp_kernel_view *view, uint32_t row)
 {
 	const struct rvp_kernel_stream_sum *stream = &view->kernels->streams[row];
+	const struct rvp_process *process = &view->view->run->processes[stream->process];
 	uint64_t span_ns = 0;
 
 	for (size_t i = 0; i < view->kernels->device_count; i++)
@@ -156,8 +157,8 @@ static void print_stream(const struct rvp_kernel_view *view, uint32_t row)
 			span_ns = view->kernels->devices[i].last_ns - view->kernels->devices[i].first_ns;
 	fprintf(view->view->out, "%9.1f %13.3f %9" PRIu64 " %17.3f %9" PRIu64 " %15.3f  cuda:%u stream %u (process %u)",
 		percent(stream->busy.ns, span_ns), (double)stream->busy.ns / 1e3, stream->kernels.count,
-		(double)stream->kernels.ns / 1e3, stream->copies.count, (double)stream->copies.ns / 1e3, stream->device,
-		stream->stream, view->view->run->processes[stream->process].pid);
+		(double)stream->kernels.ns / 1e3, stream->copies.count, (double)stream->copies.ns / 1e3,
+		rvp_device_called(view->view->run, process, stream->device), stream->stream, process->pid);
 }
 
 static void print_site(const struct rvp_kernel_view *view, uint32_t row)
@@ -232,7 +233,7 @@ static void print_device(const struct rvp_view *view, const struct rvp_kernels *
 	enum rvp_idle why = rvp_kernel_largest_idle(device);
 
 	(void)kernels;
-	snprintf(name, sizeof name, "cuda:%u busy", device->device);
+	snprintf(name, sizeof name, "cuda:%u busy", device->called);
 	fprintf(view->out, "  %-*s%s of %s", LABEL_COLUMNS, name, rvp_text_share(device->all.ns, span_ns, busy),
 		rvp_text_duration(span_ns, span));
 	if (idle_ns)

@@ -51,11 +51,13 @@ static void write_step(struct rvp_json *json, const struct rvp_kernel_view *view
 static void write_stream(struct rvp_json *json, const struct rvp_kernel_view *view, uint32_t row)
 {
 	const struct rvp_kernel_stream_sum *stream = &view->kernels->streams[row];
+	const struct rvp_process *process = &view->view->run->processes[stream->process];
 	char name[32];
 
-	snprintf(name, sizeof name, "cuda:%u", stream->device);
+	snprintf(name, sizeof name, "cuda:%u",
+		 rvp_device_called(view->view->run, process, stream->device));
 	rvp_json_string(json, "device", name);
-	rvp_json_number(json, "pid", view->view->run->processes[stream->process].pid);
+	rvp_json_number(json, "pid", process->pid);
 	rvp_json_number(json, "context", stream->context);
 	rvp_json_number(json, "stream", stream->stream);
 	rvp_json_number(json, "total_ns", stream->kernels.ns + stream->copies.ns);

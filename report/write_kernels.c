@@ -85,17 +85,17 @@ static void see(struct rvp_kernel_sink *sink, const struct rvp_work *work,
 {
 	struct rvp_kernel_csv *csv = (struct rvp_kernel_csv *)sink;
 	const struct rvp_activity *activity = work->activity;
+	const struct rvp_process *process = &csv->run->processes[activity->process];
 	const struct rvp_kernel_shape *shape;
 	char row[ROW_BYTES], *at = row;
 
 	if (activity->kind != RVP_KERNEL)
 		return;
-	shape = rvp_kernel_shape_at(rvp_kernel_defs_of(&csv->run->processes[activity->process]),
-				    activity->number);
+	shape = rvp_kernel_shape_at(rvp_kernel_defs_of(process), activity->number);
 	fwrite_unlocked(row, 1, (size_t)(put_number(row, work->number) - row), csv->out);
 	put_name(csv->out, rvp_kernel_name_at(names, work->name)->text);
 	at = put_text(at, shape ? ",cuda:" : ",");
-	at = shape ? put_number(at, activity->device) : at;
+	at = shape ? put_number(at, rvp_device_called(csv->run, process, activity->device)) : at;
 	at = put_field(at, true, activity->stream);
 	at = put_field(at, activity->correlation, activity->correlation);
 	at = put_start(at, activity);

@@ -475,12 +475,14 @@ START_TEST(processes_are_apart)
 	struct maker_thread *thread = plain_run();
 
 	MAKE(thread, DEVICE_CLOCK, 0, .stamp = 2000, .device_ns = MAKER_EPOCH_NS + 2000, .width_ns = 100);
+	MAKE(thread, DEVICE, 32, .stamp = 2500, .uuid = {"aaaaaaaaaaaaaaaa", 16});
 	MAKE(thread, LAUNCH, 0, .stamp = 5000, .correlation = 1, .function = 2, .stands_for = 1);
 	put_one(thread, MAKER_EPOCH_NS + 10000, 1);
 	thread = &maker_add(&maker, 200)->threads[0];
 	MAKE(thread, DEVICE_NAME, 8, .number = 1, .text = {"k", 1});
 	MAKE(thread, KERNEL_SHAPE, 0, .shape = 1, .name = 1);
 	MAKE(thread, DEVICE_CLOCK, 0, .stamp = 2000, .device_ns = 2000, .width_ns = 100);
+	MAKE(thread, DEVICE, 32, .stamp = 2500, .uuid = {"bbbbbbbbbbbbbbbb", 16}); /* 0 of its own */
 	put_one(thread, 10000, 1);
 	open_run();
 	read_with(NULL);
@@ -489,6 +491,8 @@ START_TEST(processes_are_apart)
 	ck_assert_uint_eq(kernels.without_launch, 1);
 	ck_assert_uint_eq(named("k")->count, 2);
 	ck_assert_uint_eq(kernels.devices[1].first_ns, kernels.devices[0].first_ns);
+	ck_assert_uint_eq(kernels.devices[0].called, 0);
+	ck_assert_uint_eq(kernels.devices[1].called, 1); /* as in memory.csv and categories.csv */
 	close_run();
 }
 END_TEST
