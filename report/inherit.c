@@ -280,12 +280,29 @@ static void see_alloc(struct walk *walk, const struct rvp_record *record)
 	block->flags = RVP_BLOCK_OCCUPIED | flags;
 }
 
+/* What a free of an unknown block touches, as an UNFREE has to leave it: it was there and still is. */
+static struct rvp_block touched_by(struct walk *walk, uint64_t address)
+{
+	const struct rvp_block *mark = walk->has_children ? rvp_block_find(&walk->touched, address) : NULL;
+
+	return (struct rvp_block){.address = address, .flags = mark && !mark->bytes ? WANTED : 0};
+}
+
+static void untouch(struct walk *walk, uint64_t address)
+{
+	struct rvp_block *mark = rvp_block_find(&walk->touched, address);
+
+	if (mark)
+		mark->bytes = 0;
+}
+
 static void see_free(struct walk *walk, const struct rvp_moment *moment)
 {
 	uint64_t address = moment->record->FREE.address;
 	struct rvp_block *block = rvp_block_find(&walk->live, address);
 
 	if (!block) {
+		walk->last_freed[moment->stream] = touched_by(walk, address);
 		touch(walk, address);
 		want(walk, address);
 		return;
@@ -299,8 +316,11 @@ static void see_unfree(struct walk *walk, const struct rvp_moment *moment)
 {
 	struct rvp_block *block = &walk->last_freed[moment->stream];
 
-	if (block->flags && block->address == moment->record->UNFREE.address &&
-	    !rvp_block_find(&walk->live, block->address) && !rvp_block_put(&walk->live, block))
+	if (block->address != moment->record->UNFREE.address)
+		block->flags = 0;
+	if (block->flags & WANTED)
+		untouch(walk, block->address);
+	else if (block->flags && !rvp_block_find(&walk->live, block->address) && !rvp_block_put(&walk->live, block))
 		walk->no_memory = true;
 	block->flags = 0;
 }

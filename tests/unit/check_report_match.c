@@ -443,6 +443,31 @@ START_TEST(grandchild_inherits_through_its_parent)
 }
 END_TEST
 
+/* realloc failed: what the child's parent inherited is still there for the child. */
+START_TEST(grandchild_inherits_what_a_failed_realloc_left)
+{
+	maker = maker_open();
+	struct maker_thread *root = &maker_add(&maker, 100)->threads[0];
+
+	put_alloc(root, 2000, 0x1000, 100, 1);
+	MAKE(root, FORK, 0, .stamp = 3000, .child_pid = 200);
+	struct maker_thread *child = &add_child(200, 100, 3300)->threads[0];
+
+	put_free(child, 3400, 0x1000);
+	MAKE(child, UNFREE, 0, .stamp = 3401, .address = 0x1000);
+	MAKE(child, FORK, 0, .stamp = 3500, .child_pid = 300);
+	struct maker_thread *grandchild = &add_child(300, 200, 3600)->threads[0];
+
+	put_free(grandchild, 3700, 0x1000);
+	put_free(child, 3800, 0x1000);
+	analyse();
+	ck_assert_uint_eq(answer.processes[1].free_bytes, 100);
+	ck_assert_uint_eq(answer.processes[2].free_bytes, 100);
+	ck_assert_uint_eq(answer.processes[2].loss[RVP_LOSS_UNKNOWN_FREE], 0);
+	done();
+}
+END_TEST
+
 START_TEST(deferred_event_counts_once)
 {
 	maker = maker_open();
@@ -566,6 +591,7 @@ int main(void)
 	tcase_add_test(cases, child_made_behind_the_hooks_gives_back_what_its_parent_had);
 	tcase_add_test(cases, what_a_child_behind_the_hooks_inherited_is_said_not_to_be_exact);
 	tcase_add_test(cases, grandchild_inherits_through_its_parent);
+	tcase_add_test(cases, grandchild_inherits_what_a_failed_realloc_left);
 	tcase_add_test(cases, deferred_event_counts_once);
 	tcase_add_test(cases, missing_records_are_counted);
 	tcase_add_test(cases, fold_counts_in_its_site);
