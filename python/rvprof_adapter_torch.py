@@ -141,7 +141,8 @@ class Call:
         if self.scope_handle is not None:
             self.scope_handle.remove()
             Current.names = None
-        Turn.note_end(self.module)
+        if Turn.note_end(self.module):
+            look_at_turns()
         if Current.key is not None:
             Current.hooks[Current.key] = _before_call
         self.model.number += 1
@@ -428,12 +429,24 @@ def watch_backward():
     torch.autograd.Variable._execution_engine = ImperativeEngine()
 
 
+def look_after(wait_ns):
+    global next_look_ns
+    next_look_ns = time.monotonic_ns() + wait_ns
+    _later(wait_ns, look_around)
+
+
 @quiet
 def look_around():
     """By the interpreter's main thread, between two instructions of the program (_later)."""
     turn_hook.see_from_outside()
     wait_ns = LONGEST_NS if Current.had_optimizer and len(optimizers) else look_once()
-    _later(min(wait_ns, TURN_LOOK_NS) if Turn.ends_of else wait_ns, look_around)
+    look_after(min(wait_ns, TURN_LOOK_NS) if Turn.ends_of else wait_ns)
+
+
+def look_at_turns():
+    """They are known from here on: the look that waits may be seconds away."""
+    if next_look_ns - time.monotonic_ns() > TURN_LOOK_NS:
+        look_after(TURN_LOOK_NS)
 
 
 def watch_compile():
@@ -475,7 +488,7 @@ def attach():
     handle = torch.nn.modules.module.register_module_forward_pre_hook(_before_call)
     Current.hooks, Current.key = torch.nn.modules.module._global_forward_pre_hooks, handle.id
     is_measured = tuple(int(part) for part in torch.__version__.split(".")[:2]) in MEASURED
-    _later(LOOK_NS, look_around)
+    look_after(LOOK_NS)
     _adapter(ON if is_measured else UNTESTED, b"torch", version,
              b"weights, gradients, optimizer state, KV caches, steps" +
              (b"" if is_measured else b"; not run with this version"))

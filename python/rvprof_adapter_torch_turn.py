@@ -24,11 +24,13 @@ class Turn:
 
     @classmethod
     def note_end(cls, module):
-        """Its first and its last, once they are known for good."""
+        """Its first and its last, once they are known for good; true when one of them was not before."""
         if cls.skipped and id(module) in (cls.first, cls.last) and id(module) not in cls.ends_of:
             cls.ends_of[id(module)] = weakref.ref(module)
             if id(module) == cls.first:
                 cls.name = bytes_of(type(module).__name__)
+            return True
+        return False
 
     @classmethod
     def begins(cls, module, tokens, is_layer):

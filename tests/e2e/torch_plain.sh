@@ -101,7 +101,7 @@ def turn(ids, fails):
 class Other(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.table = torch.nn.Parameter(torch.randn(30, 1000))
+        self.table = torch.nn.Parameter(torch.randn(300, 1000))
     def forward(self, x):
         return (x @ self.table).sum()
 with torch.no_grad():
@@ -114,8 +114,10 @@ with torch.no_grad():
         pass
     other = Other()
     for call in range(30):
-        total = other(torch.ones(1, 30))
-        time.sleep(0.1)
+        total = other(torch.ones(200, 300)) # looks come with allocs of some size, at work and not asleep
+        until = time.process_time() + 0.1
+        while time.process_time() < until:
+            sum(range(100))
 print(ids.item(), total.item().hex())
 END
 looked half python3 half.py
