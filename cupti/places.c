@@ -149,7 +149,8 @@ bool rvp_places_meet(void *context, uint32_t number, struct rvp_place_context *f
 	if (enter(found)) {
 		tell_context(found);
 		rvp_device_time_tell();
-		atomic_fetch_add(&unlooked, 1);
+		if (find(number, found)) /* else there was no place */
+			atomic_fetch_add(&unlooked, 1);
 	}
 	rvp_recorder->end_own();
 	return true;
@@ -179,6 +180,8 @@ void rvp_places_end_context(void *context, uint32_t number)
 		if (atomic_load(&contexts[i].state) != LIVING || contexts[i].it.number != it.number ||
 		    !atomic_compare_exchange_strong(&contexts[i].state, &state, GONE))
 			continue;
+		if (!atomic_exchange(&contexts[i].is_looked_at, 1))
+			atomic_fetch_sub(&unlooked, 1);
 		RVP_TELL(DEVICE_CONTEXT, .context = it.number, .device = contexts[i].it.device, .is_end = 1);
 		return;
 	}

@@ -265,6 +265,12 @@ void rvp_device_finish(enum rvp_ending how)
 	errno = error;
 }
 
+void rvp_device_goes_on(void)
+{
+	if (atomic_load(&is_over))
+		rvp_driver_yield(false);
+}
+
 void rvp_device_mark(void)
 {
 	void (*mark)(void) = atomic_load_explicit(&on_mark, memory_order_relaxed);

@@ -9,6 +9,10 @@
  * rvp_enter; `how` decides on how long that may take. Nothing in a signal handler inside a hook. */
 void rvp_device_finish(enum rvp_ending how);
 
+/* It was not, after all (an exec that failed): who followed the device has gone; memory and launches are told of by the
+ * driver's fronts from here on. */
+void rvp_device_goes_on(void);
+
 /* A step is about to begin, said by this thread. Outside of rvp_enter. */
 void rvp_device_mark(void);
 

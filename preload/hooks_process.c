@@ -157,6 +157,7 @@ static int after_exec(int result)
 	int error = errno;
 
 	thread = has_something_to_tell() ? rvp_enter() : NULL;
+	rvp_device_goes_on();
 	if (thread) {
 		rvp_finish_replaced(false);
 		if (thread->slot)

@@ -164,12 +164,21 @@ static void note_event(struct rvp_device_refusals *refusals, const struct rvp_ev
 				       .is_death = event->kind == RVP_EVENT_DIED};
 }
 
+/* Host memory that is given back makes no room on a device. */
+static bool is_of_device(uint64_t kind)
+{
+	return kind != RVP_DEVICE_MEMORY_PINNED && kind != RVP_DEVICE_MEMORY_REGISTERED;
+}
+
 static void see_record(struct rvp_device_refusals *refusals, const struct rvp_event *event,
 		       const struct rvp_state *state)
 {
 	switch (event->moment->record->kind) {
 	case RVP_DEVICE_REFUSED: take(refusals, event, state); break;
 	case RVP_DEVICE_FREE:
+		if (is_of_device(event->moment->record->DEVICE_FREE.kind))
+			see_free(refusals, event->moment);
+		break;
 	case RVP_DEVICE_UNMAP: see_free(refusals, event->moment); break;
 	default: break;
 	}
