@@ -9,36 +9,22 @@
  * seconds of processor time (user and system) of the best repeat, how much of it was opening (the first look at every
  * record), events a second, and the peak RSS. Processor time, because other programs' share of the machine is not ours.
  */
+#include "bench/speed.h"
 #include "record/event_encode.h"
-#include "record/log_writer.h"
 #include "report/analysis.h"
 #include "report/attribution.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { NODES = 1000 };
 
-static uint64_t seed = 88172645463325252u;
-
-static uint64_t next_random(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	return seed ^= seed << 17;
-}
-
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
+struct question {
+	uint64_t events, live;
+	bool attributes;
+};
 
 static void begin(struct rvp_log_writer *writer)
 {
@@ -67,19 +53,21 @@ static void put_alloc(struct rvp_log_writer *writer, uint64_t number, uint64_t s
 
 	rvp_slot_commit(writer->slot,
 			rvp_put_event_alloc(at, &writer->delta, is_stamped ? &stamp : NULL, address,
-					    16 + next_random() % 4096, 1 + (uint32_t)(next_random() % NODES), 0,
+					    16 + speed_random() % 4096, 1 + (uint32_t)(speed_random() % NODES), 0,
 					    RVP_FAMILY_MALLOC, false));
 }
 
-static void write_events(struct rvp_log_writer *writer, uint64_t events, uint64_t live)
+static void write_events(struct rvp_log_writer *writer, void *context)
 {
-	uint64_t places = live * 2, stamp = 2000;
+	const struct question *question = context;
+	uint64_t places = question->live * 2, stamp = 2000;
 	bool *is_live = calloc(places, sizeof *is_live); /* half of them, soon */
 
-	for (uint64_t i = 0; is_live && i < events; i++) {
-		uint64_t place = next_random() % places, address = 0x7f0000000000 + place * 64;
+	begin(writer);
+	for (uint64_t i = 0; is_live && i < question->events; i++) {
+		uint64_t place = speed_random() % places, address = 0x7f0000000000 + place * 64;
 
-		stamp += 50 + next_random() % 100;
+		stamp += 50 + speed_random() % 100;
 		if (is_live[place])
 			put_free(writer, i, stamp, address);
 		else
@@ -91,28 +79,24 @@ static void write_events(struct rvp_log_writer *writer, uint64_t events, uint64_
 	free(is_live);
 }
 
-struct figures {
-	uint64_t events;
-	double seconds, opening;
-};
-
-static struct rvp_status read_once(const char *folder, bool attributes, struct figures *figures)
+static struct rvp_status read_once(const char *folder, void *context, struct speed_figures *figures)
 {
+	const struct question *question = context;
 	struct rvp_run *run = NULL;
 	struct rvp_attribution *attribution = NULL;
 	struct rvp_analysis answer;
-	double start = seconds();
+	double start = speed_seconds();
 	struct rvp_status status = rvp_run_open(&run, folder);
 
-	figures->opening = seconds() - start;
-	if (!rvp_failed(status) && attributes)
+	figures->opening = speed_seconds() - start;
+	if (!rvp_failed(status) && question->attributes)
 		status = rvp_attribute(run, NULL, &attribution);
 	if (!rvp_failed(status))
 		status = rvp_analyse(
 		    run, &(struct rvp_question){.series_rows = 200, .attribution = attribution}, &answer);
 	if (!rvp_failed(status)) {
-		figures->seconds = seconds() - start;
-		figures->events = answer.totals.matched_events;
+		figures->seconds = speed_seconds() - start;
+		figures->count = answer.totals.matched_events;
 		rvp_analysis_free(&answer);
 	}
 	rvp_attribution_close(attribution);
@@ -120,66 +104,23 @@ static struct rvp_status read_once(const char *folder, bool attributes, struct f
 	return status;
 }
 
-static int measure(const char *folder, bool attributes, int repeats)
-{
-	struct figures best = {0}, now;
-	struct rusage usage;
-
-	for (int i = 0; i < repeats; i++) {
-		struct rvp_status status = read_once(folder, attributes, &now);
-		char line[600];
-
-		if (rvp_failed(status)) {
-			fprintf(stderr, "read_speed: %s\n", rvp_status_line(&status, line, sizeof line));
-			return 1;
-		}
-		if (!i || now.seconds < best.seconds)
-			best = now;
-	}
-	getrusage(RUSAGE_SELF, &usage);
-	printf("%lu events in %.3f s of processor time (opening %.3f s): %.2f million a second, peak RSS %ld MiB\n",
-	       best.events, best.seconds, best.opening, (double)best.events / best.seconds / 1e6,
-	       usage.ru_maxrss / 1024);
-	return 0;
-}
-
-static int write_and_measure(uint64_t events, uint64_t live, bool attributes, int repeats)
-{
-	char folder[] = "/tmp/rvprof-bench-XXXXXX", proc[64], path[96];
-	struct rvp_log_writer writer;
-
-	if (!live || !mkdtemp(folder))
-		return 2;
-	snprintf(proc, sizeof proc, "%s/proc.1.0", folder);
-	snprintf(path, sizeof path, "%s/" RVP_LOG_FILE, proc);
-	mkdir(proc, 0700);
-	if (rvp_failed(rvp_log_writer_open(&writer, path, 1, 1)))
-		return 2;
-	begin(&writer);
-	write_events(&writer, events, live);
-	int result = rvp_failed(rvp_log_writer_close(&writer)) ? 2 : measure(folder, attributes, repeats);
-
-	unlink(path);
-	rmdir(proc);
-	rmdir(folder);
-	return result;
-}
-
 int main(int argc, char **argv)
 {
-	uint64_t events, live;
-	bool attributes = false;
-	int option, repeats = 3;
+	struct question question = {.events = 10000000, .live = 100000};
+	struct speed speed = {"read_speed", "events", 3, read_once, write_events, &question};
 	struct stat what;
+	int option;
 
 	while ((option = getopt(argc, argv, "ar:")) != -1)
 		if (option == 'a')
-			attributes = true;
-		else if (option != 'r' || (repeats = atoi(optarg)) < 1)
+			question.attributes = true;
+		else if (option != 'r' || (speed.repeats = atoi(optarg)) < 1)
 			return fputs("usage: read_speed [-a] [-r REPEATS] [EVENTS [LIVE_BLOCKS]] | RUN\n", stderr), 2;
 	if (optind < argc && stat(argv[optind], &what) == 0)
-		return measure(argv[optind], attributes, repeats);
-	events = optind < argc ? strtoull(argv[optind], NULL, 10) : 10000000;
-	live = optind + 1 < argc ? strtoull(argv[optind + 1], NULL, 10) : 100000;
-	return write_and_measure(events, live, attributes, repeats);
+		return speed_measure(&speed, argv[optind]);
+	if (optind < argc)
+		question.events = strtoull(argv[optind], NULL, 10);
+	if (optind + 1 < argc)
+		question.live = strtoull(argv[optind + 1], NULL, 10);
+	return question.live ? speed_write_and_measure(&speed) : 2;
 }
