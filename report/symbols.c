@@ -83,7 +83,7 @@ void rvp_symbols_close(struct rvp_symbols *symbols)
 
 const char *rvp_symbols_complaint(const struct rvp_symbols *symbols)
 {
-	return symbols->library.table ? NULL : symbols->library.complaint;
+	return symbols->library.table ? NULL : symbols->library.extension.complaint;
 }
 
 static bool same_identity(const struct rvp_symbols_identity *a, const struct rvp_symbols_identity *b)

@@ -3,12 +3,12 @@
 #ifndef RVP_SYMBOLS_LOAD_H
 #define RVP_SYMBOLS_LOAD_H
 
+#include "report/extension.h"
 #include "report/symbols_module.h"
 
 struct rvp_symbols_library {
-	void *handle;
-	const struct rvp_symbols_table *table; /* NULL: not to be had, and complaint says why */
-	char complaint[512];
+	struct rvp_extension extension;
+	const struct rvp_symbols_table *table; /* NULL: not to be had, and its complaint says why */
 };
 
 /* `path` NULL: the usual places. A failure leaves table NULL. */
