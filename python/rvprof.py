@@ -327,7 +327,13 @@ def schedule(wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
     `skip_first` steps are passed over, then come cycles of `wait`, `warmup` and `active` steps, the last active one of
     each RECORD_AND_SAVE; `repeat` cycles, 0: no end. With skip_first_wait the first cycle has no `wait`."""
     if min(wait, warmup, repeat, skip_first) < 0 or active < 1:
-        raise ValueError("schedule: wait, warmup, repeat and skip_first are 0 or more, active is 1 or more")
+        raise ValueError("schedule: wait, warmup, repeat and skip_first are 0 or more, active is 1 or more; got wait=%r, "
+                         "warmup=%r, active=%r, repeat=%r, skip_first=%r" % (wait, warmup, active, repeat, skip_first))
+    if warmup == 0:
+        import warnings
+
+        warnings.warn("rvprof.schedule: warmup is 0: the first recorded step of a cycle includes what starting to record "
+                      "costs", stacklevel=2)
 
     def action(step_number):
         if step_number < 0:

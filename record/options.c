@@ -3,66 +3,16 @@
  * them. */
 #include "record/options.h"
 
+#include "record/line.h"
 #include "record/nearest.h"
 
 #include <string.h>
 
 #define PREFIX "RVPROF_"
 
-struct part {
-	const char *text;
-	size_t length;
-};
+typedef bool read_value(struct rvp_options *options, struct rvp_part value);
 
-/* A text that grows into a fixed buffer and is cut at its end. */
-struct line {
-	char *at;
-	size_t left;
-};
-
-typedef bool read_value(struct rvp_options *options, struct part value);
-
-static void add(struct line *line, struct part part)
-{
-	if (line->left == 0)
-		return;
-	if (part.length >= line->left)
-		part.length = line->left - 1;
-	memcpy(line->at, part.text, part.length);
-	line->at += part.length;
-	line->left -= part.length;
-	*line->at = 0;
-}
-
-static struct part whole(const char *text)
-{
-	return (struct part){text, strlen(text)};
-}
-
-static void add_text(struct line *line, const char *text)
-{
-	add(line, whole(text));
-}
-
-static bool is(struct part part, const char *text)
-{
-	return part.length == strlen(text) && memcmp(part.text, text, part.length) == 0;
-}
-
-static bool read_number(struct part value, uint64_t most, uint64_t *number)
-{
-	*number = 0;
-	for (size_t i = 0; i < value.length; i++) {
-		unsigned digit = (unsigned char)value.text[i] - '0';
-
-		if (digit > 9 || *number > (most - digit) / 10)
-			return false;
-		*number = *number * 10 + digit;
-	}
-	return value.length > 0;
-}
-
-static bool read_text(char *into, struct part value)
+static bool read_text(char *into, struct rvp_part value)
 {
 	if (value.length >= RVP_OPTION_TEXT_BYTES)
 		return false;
@@ -71,11 +21,11 @@ static bool read_text(char *into, struct part value)
 	return true;
 }
 
-static bool read_flag(bool *into, struct part value)
+static bool read_flag(bool *into, struct rvp_part value)
 {
-	bool on = value.length == 0 || is(value, "1") || is(value, "on");
+	bool on = value.length == 0 || rvp_part_is(value, "1") || rvp_part_is(value, "on");
 
-	if (!on && !is(value, "0") && !is(value, "off"))
+	if (!on && !rvp_part_is(value, "0") && !rvp_part_is(value, "off"))
 		return false;
 	*into = on;
 	return true;
@@ -108,9 +58,9 @@ bool rvp_size_read(const char *text, size_t length, uint64_t *bytes)
 	while (digits < length && text[digits] >= '0' && text[digits] <= '9')
 		digits++;
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-		if (!is((struct part){text + digits, length - digits}, units[i].name))
+		if (!rvp_part_is((struct rvp_part){text + digits, length - digits}, units[i].name))
 			continue;
-		if (!read_number((struct part){text, digits}, UINT64_MAX / units[i].bytes, bytes))
+		if (!rvp_part_number((struct rvp_part){text, digits}, UINT64_MAX / units[i].bytes, bytes))
 			return false;
 		*bytes *= units[i].bytes;
 		return true;
@@ -119,26 +69,26 @@ bool rvp_size_read(const char *text, size_t length, uint64_t *bytes)
 }
 
 /* One reader a name. */
-static bool read_OUTPUT(struct rvp_options *options, struct part value)
+static bool read_OUTPUT(struct rvp_options *options, struct rvp_part value)
 {
 	return read_text(options->output, value);
 }
-static bool read_MODE(struct rvp_options *options, struct part value)
+static bool read_MODE(struct rvp_options *options, struct rvp_part value)
 {
-	if (!is(value, "full") && !is(value, "sampled"))
+	if (!rvp_part_is(value, "full") && !rvp_part_is(value, "sampled"))
 		return false;
-	options->mode = is(value, "full") ? RVP_MODE_FULL : RVP_MODE_SAMPLED;
+	options->mode = rvp_part_is(value, "full") ? RVP_MODE_FULL : RVP_MODE_SAMPLED;
 	return true;
 }
-static bool read_ONLY(struct rvp_options *options, struct part value)
+static bool read_ONLY(struct rvp_options *options, struct rvp_part value)
 {
 	return read_text(options->only, value);
 }
-static bool read_PYTHON(struct rvp_options *options, struct part value)
+static bool read_PYTHON(struct rvp_options *options, struct rvp_part value)
 {
 	return value.length > 0 && read_flag(&options->python, value);
 }
-static bool read_NO_FOLLOW(struct rvp_options *options, struct part value)
+static bool read_NO_FOLLOW(struct rvp_options *options, struct rvp_part value)
 {
 	bool no;
 
@@ -147,7 +97,7 @@ static bool read_NO_FOLLOW(struct rvp_options *options, struct part value)
 	options->follow = !no;
 	return true;
 }
-static bool read_NO_ADAPTERS(struct rvp_options *options, struct part value)
+static bool read_NO_ADAPTERS(struct rvp_options *options, struct rvp_part value)
 {
 	bool no;
 
@@ -156,14 +106,14 @@ static bool read_NO_ADAPTERS(struct rvp_options *options, struct part value)
 	options->adapters = !no;
 	return true;
 }
-static bool read_WRITES(struct rvp_options *options, struct part value)
+static bool read_WRITES(struct rvp_options *options, struct rvp_part value)
 {
-	if (!is(value, "window") && !is(value, "off"))
+	if (!rvp_part_is(value, "window") && !rvp_part_is(value, "off"))
 		return false;
-	options->writes = is(value, "window");
+	options->writes = rvp_part_is(value, "window");
 	return true;
 }
-static bool read_MAX_LOG(struct rvp_options *options, struct part value)
+static bool read_MAX_LOG(struct rvp_options *options, struct rvp_part value)
 {
 	uint64_t bytes;
 
@@ -172,22 +122,22 @@ static bool read_MAX_LOG(struct rvp_options *options, struct part value)
 	options->max_log_bytes = bytes;
 	return true;
 }
-static bool read_CUDA(struct rvp_options *options, struct part value)
+static bool read_CUDA(struct rvp_options *options, struct rvp_part value)
 {
-	if (is(value, "off"))
+	if (rvp_part_is(value, "off"))
 		options->cuda = RVP_CUDA_OFF;
-	else if (is(value, "auto"))
+	else if (rvp_part_is(value, "auto"))
 		options->cuda = RVP_CUDA_AUTO;
-	else if (is(value, "full"))
+	else if (rvp_part_is(value, "full"))
 		options->cuda = RVP_CUDA_FULL;
 	else
 		return false;
 	return true;
 }
 /* "3", "3%", "0.5": per cent, to a tenth. */
-static bool read_CUDA_BUDGET(struct rvp_options *options, struct part value)
+static bool read_CUDA_BUDGET(struct rvp_options *options, struct rvp_part value)
 {
-	struct part rest = {"", 0};
+	struct rvp_part rest = {"", 0};
 	uint64_t whole, tenths = 0;
 	const char *point;
 
@@ -195,73 +145,73 @@ static bool read_CUDA_BUDGET(struct rvp_options *options, struct part value)
 		value.length--;
 	point = memchr(value.text, '.', value.length);
 	if (point) {
-		rest = (struct part){point + 1, (size_t)(value.text + value.length - point - 1)};
+		rest = (struct rvp_part){point + 1, (size_t)(value.text + value.length - point - 1)};
 		value.length = (size_t)(point - value.text);
 	}
-	if (!read_number(value, 100, &whole) || (point && !read_number(rest, 9, &tenths)))
+	if (!rvp_part_number(value, 100, &whole) || (point && !rvp_part_number(rest, 9, &tenths)))
 		return false;
 	if (whole * 10 + tenths > 1000)
 		return false;
 	options->cuda_budget_milli = (uint32_t)(whole * 10 + tenths);
 	return true;
 }
-static bool read_SYNC_STEPS(struct rvp_options *options, struct part value)
+static bool read_SYNC_STEPS(struct rvp_options *options, struct rvp_part value)
 {
 	return read_flag(&options->sync_steps, value);
 }
-static bool read_FORCE(struct rvp_options *options, struct part value)
+static bool read_FORCE(struct rvp_options *options, struct rvp_part value)
 {
 	return read_flag(&options->force, value);
 }
-static bool read_QUIET(struct rvp_options *options, struct part value)
+static bool read_QUIET(struct rvp_options *options, struct rvp_part value)
 {
 	return read_flag(&options->quiet, value);
 }
-static bool read_COLOR(struct rvp_options *options, struct part value)
+static bool read_COLOR(struct rvp_options *options, struct rvp_part value)
 {
-	if (is(value, "auto"))
+	if (rvp_part_is(value, "auto"))
 		options->color = RVP_WANTS_COLOR_AUTO;
-	else if (is(value, "always"))
+	else if (rvp_part_is(value, "always"))
 		options->color = RVP_WANTS_COLOR_ALWAYS;
-	else if (is(value, "never"))
+	else if (rvp_part_is(value, "never"))
 		options->color = RVP_WANTS_COLOR_NEVER;
 	else
 		return false;
 	return true;
 }
-static bool read_RULES(struct rvp_options *options, struct part value)
+static bool read_RULES(struct rvp_options *options, struct rvp_part value)
 {
 	(void)options; /* the reader of the run folder's own matter: it is recorded with the environment */
 	return value.length > 0;
 }
-static bool read_FINALIZE(struct rvp_options *options, struct part value)
+static bool read_FINALIZE(struct rvp_options *options, struct rvp_part value)
 {
 	return read_flag(&options->finalize, value);
 }
-static bool read_EXIT_WAIT(struct rvp_options *options, struct part value)
+static bool read_EXIT_WAIT(struct rvp_options *options, struct rvp_part value)
 {
 	uint64_t seconds;
 
-	if (!read_number(value, UINT32_MAX, &seconds))
+	if (!rvp_part_number(value, UINT32_MAX, &seconds))
 		return false;
 	options->exit_wait_s = (uint32_t)seconds;
 	return true;
 }
-static bool read_DISABLE(struct rvp_options *options, struct part value)
+static bool read_DISABLE(struct rvp_options *options, struct rvp_part value)
 {
 	return read_flag(&options->disable, value);
 }
-static bool read_NVTX_FORWARD(struct rvp_options *options, struct part value)
+static bool read_NVTX_FORWARD(struct rvp_options *options, struct rvp_part value)
 {
 	(void)options, (void)value; /* librvprof_nvtx.so's own matter */
 	return true;
 }
-static bool read_CUDA_FORWARD(struct rvp_options *options, struct part value)
+static bool read_CUDA_FORWARD(struct rvp_options *options, struct rvp_part value)
 {
 	(void)options, (void)value; /* librvprof_cupti.so's own matter */
 	return true;
 }
-static bool read_RUN_DIR(struct rvp_options *options, struct part value)
+static bool read_RUN_DIR(struct rvp_options *options, struct rvp_part value)
 {
 	return read_text(options->run_dir, value);
 }
@@ -304,7 +254,7 @@ static char as_in_table(char letter)
 	return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
 
-static const struct option_row *row_of(struct part name)
+static const struct option_row *row_of(struct rvp_part name)
 {
 	for (int i = 0; i < ROW_COUNT; i++) {
 		size_t at = 0;
@@ -317,7 +267,7 @@ static const struct option_row *row_of(struct part name)
 	return NULL;
 }
 
-static const struct option_row *nearest_row(struct part name, bool variables_too)
+static const struct option_row *nearest_row(struct rvp_part name, bool variables_too)
 {
 	const struct option_row *best = NULL;
 	unsigned least = RVP_NEAREST_NAME_BYTES;
@@ -334,10 +284,10 @@ static const struct option_row *nearest_row(struct part name, bool variables_too
 }
 
 /* "RVPROF_MAX_LOG" for a variable, "max-log" for an option. */
-static void add_name(struct line *line, struct part name, bool as_variable)
+static void add_name(struct rvp_line *line, struct rvp_part name, bool as_variable)
 {
 	if (as_variable)
-		add_text(line, PREFIX);
+		rvp_line_add(line, PREFIX);
 	for (size_t i = 0; i < name.length; i++) {
 		char letter = as_in_table(name.text[i]);
 
@@ -345,49 +295,49 @@ static void add_name(struct line *line, struct part name, bool as_variable)
 			letter = '_';
 		else if (as_variable && letter >= 'a' && letter <= 'z')
 			letter = (char)(letter - 'a' + 'A');
-		add(line, (struct part){&letter, 1});
+		rvp_line_add_part(line, (struct rvp_part){&letter, 1});
 	}
 }
 
-static void complain_of_name(struct line line, struct part name, bool as_variable)
+static void complain_of_name(struct rvp_line line, struct rvp_part name, bool as_variable)
 {
 	const struct option_row *near = nearest_row(name, as_variable);
 
-	add_text(&line, "unknown ");
-	add_text(&line, as_variable ? "variable " : "option '");
+	rvp_line_add(&line, "unknown ");
+	rvp_line_add(&line, as_variable ? "variable " : "option '");
 	if (as_variable)
-		add_text(&line, PREFIX);
-	add(&line, name);
-	add_text(&line, as_variable ? "" : "'");
+		rvp_line_add(&line, PREFIX);
+	rvp_line_add_part(&line, name);
+	rvp_line_add(&line, as_variable ? "" : "'");
 	if (!near)
 		return;
-	add_text(&line, as_variable ? " (did you mean " : " (did you mean '");
-	add_name(&line, whole(near->name), as_variable);
-	add_text(&line, as_variable ? "?)" : "'?)");
+	rvp_line_add(&line, as_variable ? " (did you mean " : " (did you mean '");
+	add_name(&line, rvp_part_of(near->name), as_variable);
+	rvp_line_add(&line, as_variable ? "?)" : "'?)");
 }
 
-static void complain_of_value(struct line line, const struct option_row *row, struct part value,
+static void complain_of_value(struct rvp_line line, const struct option_row *row, struct rvp_part value,
 			      bool as_variable)
 {
-	struct part name = whole(row->name);
+	struct rvp_part name = rvp_part_of(row->name);
 
 	if (!row->read) {
-		add_text(&line, "'");
+		rvp_line_add(&line, "'");
 		add_name(&line, name, as_variable);
-		add_text(&line, "' is not in this version");
+		rvp_line_add(&line, "' is not in this version");
 		return;
 	}
 	add_name(&line, name, as_variable);
-	add_text(&line, " can not be '");
-	add(&line, value);
-	add_text(&line, "': ");
-	add_text(&line, row->argument[0] ? row->argument : "0|1");
+	rvp_line_add(&line, " can not be '");
+	rvp_line_add_part(&line, value);
+	rvp_line_add(&line, "': ");
+	rvp_line_add(&line, row->argument[0] ? row->argument : "0|1");
 	if (!strcmp(row->argument, "SIZE"))
-		add_text(&line, ", as in 64MiB, 1G or 4096");
+		rvp_line_add(&line, ", as in 64MiB, 1G or 4096");
 }
 
-static bool set(struct rvp_options *options, struct part name, struct part value, bool as_variable,
-		struct line line)
+static bool set(struct rvp_options *options, struct rvp_part name, struct rvp_part value, bool as_variable,
+		struct rvp_line line)
 {
 	const struct option_row *row = row_of(name);
 
@@ -403,8 +353,8 @@ static bool set(struct rvp_options *options, struct part name, struct part value
 bool rvp_options_set(struct rvp_options *options, const char *name, size_t name_length, const char *value,
 		     size_t value_length, char *complaint, size_t complaint_bytes)
 {
-	return set(options, (struct part){name, name_length}, (struct part){value, value_length}, false,
-		   (struct line){complaint, complaint_bytes});
+	return set(options, (struct rvp_part){name, name_length}, (struct rvp_part){value, value_length}, false,
+		   (struct rvp_line){complaint, complaint_bytes});
 }
 
 void rvp_options_defaults(struct rvp_options *options)
@@ -417,19 +367,19 @@ void rvp_options_defaults(struct rvp_options *options)
 }
 
 /* name[=value],name[=value].. */
-static bool set_several(struct rvp_options *options, const char *text, struct line line)
+static bool set_several(struct rvp_options *options, const char *text, struct rvp_line line)
 {
 	bool good = true;
 
 	while (*text) {
 		size_t length = strcspn(text, ","), name = strcspn(text, "=");
-		struct part value = {"", 0};
+		struct rvp_part value = {"", 0};
 
 		if (name < length)
-			value = (struct part){text + name + 1, length - name - 1};
+			value = (struct rvp_part){text + name + 1, length - name - 1};
 		else
 			name = length;
-		if (name && !set(options, (struct part){text, name}, value, false, line)) {
+		if (name && !set(options, (struct rvp_part){text, name}, value, false, line)) {
 			good = false;
 			line.left = 0;
 		}
@@ -447,7 +397,7 @@ static const char *our_variable(const char *variable)
 bool rvp_options_read(struct rvp_options *options, char *const *environment, char *complaint,
 		      size_t complaint_bytes)
 {
-	struct line line = {complaint, complaint_bytes};
+	struct rvp_line line = {complaint, complaint_bytes};
 	bool good = true;
 
 	rvp_options_defaults(options);
@@ -455,11 +405,11 @@ bool rvp_options_read(struct rvp_options *options, char *const *environment, cha
 		for (char *const *at = environment; at && *at; at++) {
 			const char *name = our_variable(*at), *value = name ? strchr(name, '=') : NULL;
 
-			if (!value || several != is((struct part){name, (size_t)(value - name)}, "OPTIONS"))
+			if (!value || several != rvp_part_is((struct rvp_part){name, (size_t)(value - name)}, "OPTIONS"))
 				continue;
 			if (several ? set_several(options, value + 1, line)
-				    : set(options, (struct part){name, (size_t)(value - name)},
-					  whole(value + 1), true, line))
+				    : set(options, (struct rvp_part){name, (size_t)(value - name)},
+					  rvp_part_of(value + 1), true, line))
 				continue;
 			good = false;
 			line.left = 0;
