@@ -7,34 +7,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PART_BITS = 7, PARTS = 1 << PART_BITS, BUCKETS = (64 - PART_BITS + 1) * PARTS };
-
-/* Numbers below 2 * PARTS have a bucket each. */
-static unsigned bucket_of(uint64_t value)
+static void turn_into_sketch(struct rvp_distribution *distribution)
 {
-	unsigned shift = value >= 2 * PARTS ? 63 - PART_BITS - (unsigned)__builtin_clzll(value) : 0;
+	struct rvp_sketch *sketch = calloc(1, sizeof *sketch);
 
-	return shift * PARTS + (unsigned)(value >> shift);
-}
-
-static double middle_of(unsigned bucket)
-{
-	unsigned shift = bucket < 2 * PARTS ? 0 : bucket / PARTS - 1;
-	double first = ldexp((double)(bucket - shift * PARTS), (int)shift);
-
-	return first + (ldexp(1, (int)shift) - 1) / 2;
-}
-
-static void turn_into_histogram(struct rvp_distribution *distribution)
-{
-	uint64_t *buckets = calloc(BUCKETS, sizeof *buckets);
-
-	for (size_t i = 0; buckets && i < distribution->count; i++)
-		buckets[bucket_of(distribution->values[i])]++;
+	for (size_t i = 0; sketch && i < distribution->count; i++)
+		rvp_sketch_add(sketch, distribution->values[i]);
 	free(distribution->values);
-	distribution->values = buckets;
+	distribution->values = NULL;
+	distribution->sketch = sketch;
 	distribution->is_histogram = true;
-	distribution->no_memory |= !buckets;
+	distribution->no_memory |= !sketch;
 }
 
 static void keep(struct rvp_distribution *distribution, uint64_t value)
@@ -42,11 +25,11 @@ static void keep(struct rvp_distribution *distribution, uint64_t value)
 	if (distribution->no_memory)
 		return;
 	if (!distribution->is_histogram && distribution->count == RVP_DISTRIBUTION_EXACT)
-		turn_into_histogram(distribution);
+		turn_into_sketch(distribution);
 	if (distribution->no_memory)
 		return;
 	if (distribution->is_histogram) {
-		distribution->values[bucket_of(value)]++;
+		rvp_sketch_add(distribution->sketch, value);
 		return;
 	}
 	if (rvp_grow((void **)&distribution->values, &distribution->room, distribution->count + 1,
@@ -98,21 +81,6 @@ static int compare(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Of the number at `rank` from 0. */
-static double in_histogram(const struct rvp_distribution *distribution, uint64_t rank)
-{
-	uint64_t seen = 0;
-	unsigned bucket = 0;
-	double value;
-
-	while (bucket + 1 < BUCKETS && (seen += distribution->values[bucket]) <= rank)
-		bucket++;
-	value = middle_of(bucket);
-	if (value < (double)distribution->least)
-		return (double)distribution->least;
-	return value > (double)distribution->most ? (double)distribution->most : value;
-}
-
 double rvp_distribution_median(struct rvp_distribution *distribution)
 {
 	uint64_t count = distribution->count, *values = distribution->values;
@@ -120,7 +88,8 @@ double rvp_distribution_median(struct rvp_distribution *distribution)
 	if (!count || distribution->no_memory)
 		return 0;
 	if (distribution->is_histogram)
-		return (in_histogram(distribution, (count - 1) / 2) + in_histogram(distribution, count / 2)) /
+		return ((double)rvp_sketch_at(distribution->sketch, (count - 1) / 2) +
+			(double)rvp_sketch_at(distribution->sketch, count / 2)) /
 		       2;
 	qsort(values, count, sizeof *values, compare);
 	return ((double)values[(count - 1) / 2] + (double)values[count / 2]) / 2;
@@ -129,5 +98,6 @@ double rvp_distribution_median(struct rvp_distribution *distribution)
 void rvp_distribution_free(struct rvp_distribution *distribution)
 {
 	free(distribution->values);
+	free(distribution->sketch);
 	*distribution = (struct rvp_distribution){0};
 }

@@ -3,10 +3,12 @@
  * memory.
  *
  * Count, sum, least, most and deviation are exact. So is the median of up to RVP_DISTRIBUTION_EXACT numbers;
- * of more it is that of a histogram of 128 parts for each doubling: off by 0.4 % at most, and said to be so.
+ * of more it is that of a sketch (sketch.h): off by 0.4 % at most, and said to be so.
  */
 #ifndef RVP_REPORT_DISTRIBUTION_H
 #define RVP_REPORT_DISTRIBUTION_H
+
+#include "report/sketch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +19,8 @@ enum { RVP_DISTRIBUTION_EXACT = 1024 };
 struct rvp_distribution {
 	uint64_t count, sum, least, most;
 	unsigned __int128 squares;
-	uint64_t *values; /* the numbers, or once there are too many of them the histogram */
+	uint64_t *values; /* the numbers; once there are too many of them the sketch */
+	struct rvp_sketch *sketch;
 	size_t room;
 	bool is_histogram, no_memory;
 };

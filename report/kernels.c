@@ -2,6 +2,7 @@
 /* kernels.c: see kernels.h. */
 #include "report/kernels.h"
 
+#include "report/file_array.h"
 #include "report/kernels_sums.h"
 #include "report/run_source.h"
 
@@ -91,7 +92,7 @@ static bool open_all(struct reading *reading)
 	kernels->names = rvp_kernel_names_open(reading->run, reading->question->rule_files);
 	kernels->waits = calloc(reading->run->process_count + 1, sizeof *kernels->waits);
 	if (steps && steps->count) {
-		kernels->steps = calloc(steps->count, sizeof *kernels->steps);
+		kernels->steps = rvp_file_array(NULL, steps->count * sizeof *kernels->steps);
 		kernels->step_count = kernels->steps ? steps->count : 0;
 	}
 	return reading->stream && reading->join && kernels->names && kernels->waits &&
@@ -134,7 +135,7 @@ void rvp_kernels_free(struct rvp_kernels *kernels)
 	free(kernels->by_name);
 	free(kernels->streams);
 	free(kernels->devices);
-	free(kernels->steps);
+	rvp_file_array_free(kernels->steps);
 	free(kernels->sites);
 	free(kernels->site_places);
 	free(kernels->waits);

@@ -11,6 +11,7 @@
  */
 #include "report/steps.h"
 
+#include "report/file_array.h"
 #include "report/steps_detect.h"
 #include "report/steps_said.h"
 
@@ -277,8 +278,8 @@ static void add_load_span(const struct rvp_run *run, struct rvp_steps *steps)
 
 static bool make_room(struct rvp_steps *steps, size_t count, size_t changes)
 {
-	steps->steps = calloc(count + 1, sizeof *steps->steps);
-	steps->spans = calloc(count + changes + 2, sizeof *steps->spans);
+	steps->steps = rvp_file_array(NULL, (count + 1) * sizeof *steps->steps);
+	steps->spans = rvp_file_array(NULL, (count + changes + 2) * sizeof *steps->spans);
 	return steps->steps && steps->spans;
 }
 
@@ -361,8 +362,8 @@ static bool detect(const struct rvp_run *run, const struct rvp_step_census *cens
 		return false;
 	if (!steps->count)
 		return true;
-	free(steps->spans);
-	steps->spans = calloc(steps->count + 2, sizeof *steps->spans);
+	rvp_file_array_free(steps->spans);
+	steps->spans = rvp_file_array(NULL, (steps->count + 2) * sizeof *steps->spans);
 	if (!steps->spans)
 		return false;
 	add_load_span(run, steps);
@@ -386,7 +387,7 @@ static bool doubt(const struct rvp_run *run, const struct rvp_step_census *censu
 		steps->turn_count = turns.count;
 		steps->confidence *= 0.5;
 	}
-	free(turns.steps);
+	rvp_file_array_free(turns.steps);
 	return is_good;
 }
 
@@ -422,8 +423,8 @@ struct rvp_status rvp_steps_find(const struct rvp_run *run, struct rvp_steps *st
 
 void rvp_steps_free(struct rvp_steps *steps)
 {
-	free(steps->steps);
-	free(steps->spans);
+	rvp_file_array_free(steps->steps);
+	rvp_file_array_free(steps->spans);
 	if (steps->texts)
 		rvp_arena_free(steps->texts);
 	free(steps->texts);

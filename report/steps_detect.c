@@ -13,6 +13,7 @@
  * What came before by another way, but through the same function or by a loop alike, are steps too: the
  * prefill.
  */
+#include "report/file_array.h"
 #include "report/steps_detect.h"
 
 #include "report/steps_events.h"
@@ -248,7 +249,8 @@ static bool take_loop(struct descent *descent, struct rvp_steps *steps)
 {
 	if (!find_earlier(descent))
 		return false;
-	steps->steps = calloc(descent->loop.count + descent->earlier.count, sizeof *steps->steps);
+	steps->steps =
+	    rvp_file_array(NULL, (descent->loop.count + descent->earlier.count) * sizeof *steps->steps);
 	if (!steps->steps)
 		return false;
 	put_steps(descent, &descent->earlier, RVP_STEP_PHASE_PREFILL, steps);

@@ -9,12 +9,14 @@
  */
 #include "report/steps_said.h"
 
+#include "report/file_array.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { LANES = 4096, NAME_BYTES = 200, LANE_OF_NEXT = RVP_SOURCE_COUNT };
+enum { LANES = 4096, GROWTH = 1 << 18, NAME_BYTES = 200, LANE_OF_NEXT = RVP_SOURCE_COUNT };
 #define NO_STEP SIZE_MAX
 
 struct rvp_said_lane {
@@ -44,7 +46,7 @@ bool rvp_said_open(struct rvp_said *said, const struct rvp_run *run, struct rvp_
 void rvp_said_free(struct rvp_said *said)
 {
 	free(said->lanes);
-	free(said->steps);
+	rvp_file_array_free(said->steps);
 	free(said->phases);
 	*said = (struct rvp_said){0};
 }
@@ -79,17 +81,27 @@ static uint16_t rank_of(struct rvp_text name)
 	return UINT16_MAX;
 }
 
-/* Steps mostly have the name of the one before. */
+/* Where a name is looked for among the last ones: the few that steps take turns with are kept once. */
+static unsigned name_place(const char *bytes, size_t length)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)bytes[i]) * 16777619u;
+	return hash % RVP_SAID_NAMES;
+}
+
 static const char *keep_name(struct rvp_said *said, struct rvp_text name)
 {
-	const char *last = said->count ? said->steps[said->count - 1].step.name : "";
 	size_t length = name.length < NAME_BYTES ? name.length : NAME_BYTES;
+	const char **kept;
 
 	if (!length)
 		return "";
-	if (strlen(last) == length && !memcmp(last, name.bytes, length))
-		return last;
-	return rvp_arena_text(said->arena, name.bytes, length);
+	kept = &said->names[name_place(name.bytes, length)];
+	if (!*kept || strlen(*kept) != length || memcmp(*kept, name.bytes, length) != 0)
+		*kept = rvp_arena_text(said->arena, name.bytes, length);
+	return *kept;
 }
 
 uint32_t rvp_phase_of_name(const char *name)
@@ -132,8 +144,8 @@ static size_t begin_step(struct rvp_said *said, const struct rvp_moment *moment,
 	struct rvp_said_step *step;
 
 	if (said->count == said->room) {
-		size_t room = said->room ? said->room * 2 : 256;
-		struct rvp_said_step *more = realloc(said->steps, room * sizeof *more);
+		size_t room = said->room ? said->room + (said->room < GROWTH ? said->room : GROWTH) : 256;
+		struct rvp_said_step *more = rvp_file_array(said->steps, room * sizeof *more);
 
 		if (!more) {
 			said->has_failed = true;

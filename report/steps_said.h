@@ -24,9 +24,12 @@ struct rvp_said_phase {
 	uint32_t phase;
 };
 
+enum { RVP_SAID_NAMES = 64 };
+
 struct rvp_said {
 	const struct rvp_run *run;
 	struct rvp_arena *arena; /* of the names */
+	const char *names[RVP_SAID_NAMES]; /* the last ones, by hash */
 	struct rvp_said_step *steps;
 	size_t count, room;
 	struct rvp_said_phase *phases;

@@ -3,7 +3,6 @@
  * the definitions of docs/metrics.md. The file may be another program's with the same columns. */
 #include "report/csv_rows.h"
 #include "report/energy.h"
-#include "report/grow.h"
 #include "report/json_writer.h"
 #include "report/latency.h"
 #include "tools/commands.h"
@@ -65,44 +64,51 @@ static void tell_double(struct answer *answer, const char *key, double value)
 
 /* ---- latency ---- */
 
-static struct rvp_status read_times(struct rvp_csv_rows *rows, uint64_t **times_us, size_t *count)
+static struct rvp_status read_times(struct rvp_csv_rows *rows, struct rvp_times *times)
 {
 	struct rvp_status status;
-	size_t room = 0;
+	uint64_t us = 0;
 	bool has_row;
 
 	while (!rvp_failed(status = rvp_csv_rows_next(rows, &has_row)) && has_row) {
 		if (!*rows->fields[0])
 			continue;
-		if (!rvp_grow((void **)times_us, &room, *count + 1, sizeof **times_us))
-			return rvp_fail("read", rows->path, ENOMEM);
-		status = rvp_csv_whole(rows, 0, &(*times_us)[*count]);
+		status = rvp_csv_whole(rows, 0, &us);
 		if (rvp_failed(status))
 			return status;
-		(*count)++;
+		rvp_times_add(times, us);
 	}
-	return status;
+	return !rvp_failed(status) && times->no_memory ? rvp_fail("read", rows->path, ENOMEM) : status;
+}
+
+static void tell_times(struct answer *answer, const struct rvp_latency *latency)
+{
+	open_answer(answer);
+	if (answer->is_json) {
+		rvp_latency_write_keys(&answer->json, latency);
+		close_answer(answer);
+		return;
+	}
+	tell_whole(answer, "n", latency->count);
+	tell_whole(answer, "p50_us", latency->p50_us);
+	tell_whole(answer, "p95_us", latency->p95_us);
+	tell_whole(answer, "p99_us", latency->p99_us);
+	tell_double(answer, "mean_us", latency->mean_us);
+	tell_double(answer, "std_us", latency->std_us);
+	if (latency->is_estimate)
+		puts("percentiles      within 0.39 %: more than 1,048,576 times");
 }
 
 static struct rvp_status tell_latency(struct rvp_csv_rows *rows, struct answer *answer)
 {
-	uint64_t *times_us = NULL;
-	size_t count = 0;
-	struct rvp_status status = read_times(rows, &times_us, &count);
-	struct rvp_latency latency = rvp_latency_of(times_us, rvp_failed(status) ? 0 : count);
+	struct rvp_times times = {0};
+	struct rvp_status status = read_times(rows, &times);
+	struct rvp_latency latency = rvp_times_latency(&times);
 
-	free(times_us);
-	if (rvp_failed(status))
-		return status;
-	open_answer(answer);
-	tell_whole(answer, "n", latency.count);
-	tell_whole(answer, "p50_us", latency.p50_us);
-	tell_whole(answer, "p95_us", latency.p95_us);
-	tell_whole(answer, "p99_us", latency.p99_us);
-	tell_double(answer, "mean_us", latency.mean_us);
-	tell_double(answer, "std_us", latency.std_us);
-	close_answer(answer);
-	return RVP_OK;
+	rvp_times_free(&times);
+	if (!rvp_failed(status))
+		tell_times(answer, &latency);
+	return status;
 }
 
 /* ---- power ---- */
