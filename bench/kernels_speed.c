@@ -91,7 +91,7 @@ static struct rvp_status read_once(const char *folder, void *context, struct spe
 		return status;
 	figures->opening = speed_seconds() - start;
 	if (csv_file)
-		rvp_kernel_csv_open(&csv, run, csv_file);
+		rvp_kernel_csv_open(&csv, run, csv_file, UINT64_MAX);
 	status = rvp_kernels_read(&kernels, run, &(struct rvp_kernel_question){.sinks = sinks});
 	figures->seconds = speed_seconds() - start;
 	if (!rvp_failed(status)) {

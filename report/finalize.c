@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* finalize.c: see finalize.h. Each output is written to `.<name>.new` beside it and renamed when all are
- * whole.
+/* finalize.c: see finalize.h; how the files come to stand in the folder is in output_files.h.
  *
- * Invariants
+ * Invariant
  *   (F1) While the lock is held nobody else writes here; it is let go by the kernel if we die.
- *   (F2) summary.json is renamed last: where it is new, the others are.
- *   (F3) A failure leaves the old outputs as they were.
  */
 #include "report/finalize.h"
 
@@ -16,6 +13,7 @@
 #include "report/kernels_verdict.h"
 #include "report/latency.h"
 #include "report/ledger.h"
+#include "report/output_files.h"
 #include "report/write_csv.h"
 #include "report/write_kernels.h"
 #include "report/write_summary.h"
@@ -30,135 +28,61 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* KERNELS: only of a run that met a device. */
-enum output { MEMORY, CATEGORIES, LATENCY, KERNELS, TRACE, SUMMARY, OUTPUT_COUNT };
-static const char *const names[OUTPUT_COUNT] = {"memory.csv", "categories.csv", "latency.csv",
-						"kernels.csv", "trace.json",     "summary.json"};
 enum { GROWTH_POINTS = 32 }; /* ends of steps at which growth is measured */
 static const uint64_t trace_max_bytes = 100000000;
 
-struct outputs {
-	const char *folder;
-	FILE *files[OUTPUT_COUNT];
-	bool has_devices;
-};
-
-static void name_output(const struct outputs *outputs, int number, bool is_new, char *path, size_t path_bytes)
+static FILE *stream_of(const struct rvp_outputs *outputs, enum rvp_output output)
 {
-	snprintf(path, path_bytes, is_new ? "%s/.%s.new" : "%s/%s", outputs->folder, names[number]);
-}
-
-/* What root makes in somebody's folder is theirs. Only of a file that we made: any other could be a link. */
-static void give_to_owner(int fd, const char *folder)
-{
-	struct stat owner;
-
-	if (geteuid() == 0 && stat(folder, &owner) == 0 && fchown(fd, owner.st_uid, owner.st_gid) != 0)
-		errno = 0; /* it stays ours */
-}
-
-static struct rvp_status open_outputs(struct outputs *outputs)
-{
-	char path[4096];
-
-	for (int i = 0; i < OUTPUT_COUNT; i++) {
-		int fd;
-
-		name_output(outputs, i, true, path, sizeof path);
-		unlink(path);
-		if (i == KERNELS && !outputs->has_devices)
-			continue;
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-		if (fd >= 0)
-			give_to_owner(fd, outputs->folder);
-		outputs->files[i] = fd >= 0 ? fdopen(fd, "w") : NULL;
-		if (!outputs->files[i])
-			return rvp_fail("make", path, errno);
-	}
-	return RVP_OK;
-}
-
-static void drop_outputs(struct outputs *outputs)
-{
-	char path[4096];
-
-	for (int i = 0; i < OUTPUT_COUNT; i++) {
-		if (!outputs->files[i])
-			continue;
-		fclose(outputs->files[i]);
-		outputs->files[i] = NULL;
-		name_output(outputs, i, true, path, sizeof path);
-		unlink(path);
-	}
-}
-
-static struct rvp_status close_outputs(struct outputs *outputs)
-{
-	char path[4096];
-
-	for (int i = 0; i < OUTPUT_COUNT; i++) {
-		name_output(outputs, i, false, path, sizeof path);
-		if (!outputs->files[i])
-			continue;
-		if (fflush(outputs->files[i]) != 0 || ferror(outputs->files[i]))
-			return rvp_fail("write", path, errno ? errno : EIO);
-	}
-	return RVP_OK;
-}
-
-static struct rvp_status rename_outputs(struct outputs *outputs)
-{
-	char path[4096], new_path[4096];
-
-	for (int i = 0; i < OUTPUT_COUNT; i++) {
-		name_output(outputs, i, false, path, sizeof path);
-		name_output(outputs, i, true, new_path, sizeof new_path);
-		if (!outputs->files[i])
-			continue;
-		fclose(outputs->files[i]);
-		outputs->files[i] = NULL;
-		if (rename(new_path, path) != 0)
-			return rvp_fail("rename", new_path, errno);
-	}
-	return RVP_OK;
+	return outputs->files[output].stream;
 }
 
 /* The sentences, and summary.json that has them. */
-static void sum_up(struct outputs *outputs, struct rvp_run *run, struct rvp_attribution *attribution,
+static struct rvp_status sum_up(struct rvp_outputs *outputs, struct rvp_run *run, struct rvp_attribution *attribution,
 		   const struct rvp_analysis *answer, const struct rvp_step_ends *ends,
 		   const struct rvp_ledger *ledger, const struct rvp_device_answers *devices,
 		   struct rvp_kernels *kernels)
 {
 	struct rvp_verdicts verdicts;
+	struct rvp_status status = rvp_outputs_settle(outputs);
+	bool again = !rvp_failed(status);
 
 	rvp_verdicts_make(&verdicts, run, answer, attribution, ends, ledger);
 	rvp_verdicts_add_devices(&verdicts, run, devices, attribution, ends);
 	rvp_verdicts_add_kernels(&verdicts, kernels);
-	rvp_summary_write(outputs->files[SUMMARY], run, answer, ledger, attribution, &verdicts, devices, kernels);
+	while (again) {
+		rvp_summary_write(stream_of(outputs, RVP_OUTPUT_SUMMARY), run, answer, ledger, attribution, &verdicts,
+				  devices, kernels, outputs);
+		status = rvp_outputs_settle_last(outputs, &again);
+	}
+	return status;
 }
 
 /* Kernels, copies and the like, with their steps: kernels.csv, and their rows in the trace. */
-static struct rvp_status write_devices(struct outputs *outputs, struct rvp_run *run,
+static struct rvp_status write_devices(struct rvp_outputs *outputs, struct rvp_run *run,
 				       const struct rvp_attribution_settings *settings, const struct rvp_steps *steps,
 				       struct rvp_trace *trace, struct rvp_kernel_trace *device_trace,
 				       struct rvp_kernels *kernels)
 {
 	struct rvp_kernel_csv csv;
 	struct rvp_kernel_sink *sinks[] = {&csv.sink, &device_trace->sink, NULL};
+	struct rvp_status status;
 
-	if (!outputs->has_devices)
+	if (!stream_of(outputs, RVP_OUTPUT_KERNELS))
 		return RVP_OK;
-	rvp_kernel_csv_open(&csv, run, outputs->files[KERNELS]);
+	rvp_kernel_csv_open(&csv, run, stream_of(outputs, RVP_OUTPUT_KERNELS), RVP_KERNEL_CSV_MAX_BYTES);
 	if (!rvp_kernel_trace_open(device_trace, trace, kernels, RVP_NO_PROCESS, false))
-		return rvp_fail("write", names[TRACE], ENOMEM);
+		return rvp_fail("write", rvp_output_names[RVP_OUTPUT_TRACE], ENOMEM);
 	trace->devices = device_trace;
-	return rvp_kernels_read(kernels, run,
-				&(struct rvp_kernel_question){.steps = steps,
-							      .rule_files = settings ? settings->rule_files : NULL,
-							      .sinks = sinks});
+	status = rvp_kernels_read(kernels, run,
+				  &(struct rvp_kernel_question){.steps = steps,
+								.rule_files = settings ? settings->rule_files : NULL,
+								.sinks = sinks});
+	kernels->csv_rows = csv.rows;
+	kernels->csv_cut_rows = csv.cut_rows;
+	return status;
 }
 
-static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *run,
+static struct rvp_status write_outputs(struct rvp_outputs *outputs, struct rvp_run *run,
 				       const struct rvp_attribution_settings *settings)
 {
 	struct rvp_csv csv;
@@ -175,18 +99,18 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 
 	if (rvp_failed(status))
 		return status;
-	rvp_csv_open(&csv, outputs->files[MEMORY], outputs->files[CATEGORIES]);
+	rvp_csv_open(&csv, stream_of(outputs, RVP_OUTPUT_MEMORY), stream_of(outputs, RVP_OUTPUT_CATEGORIES));
 	if (!rvp_ledger_open(&ledger, run) ||
 	    !rvp_step_ends_spread(&ends, run, rvp_attribution_steps(attribution), GROWTH_POINTS) ||
-	    !rvp_trace_open(&trace, run, outputs->files[TRACE], trace_max_bytes)) {
+	    !rvp_trace_open(&trace, run, stream_of(outputs, RVP_OUTPUT_TRACE), trace_max_bytes)) {
 		rvp_ledger_close(&ledger);
 		rvp_step_ends_free(&ends);
 		rvp_attribution_close(attribution);
-		return rvp_fail("write", names[TRACE], ENOMEM);
+		return rvp_fail("write", rvp_output_names[RVP_OUTPUT_TRACE], ENOMEM);
 	}
 	rvp_trace_put_steps(&trace, rvp_attribution_steps(attribution));
 	status = write_devices(outputs, run, settings, rvp_attribution_steps(attribution), &trace, &device_trace, &kernels);
-	rvp_latency_write(outputs->files[LATENCY], run, rvp_attribution_steps(attribution), &kernels);
+	rvp_latency_write(stream_of(outputs, RVP_OUTPUT_LATENCY), run, rvp_attribution_steps(attribution), &kernels);
 	if (!rvp_failed(status))
 		status = rvp_device_answers_make(&devices, run, attribution, 0, ends.moments_ns, ends.count, true);
 	csv.devices = &devices;
@@ -199,9 +123,8 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 	rvp_trace_close(&trace);
 	rvp_kernel_trace_close(&device_trace);
 	if (!rvp_failed(status)) {
-		sum_up(outputs, run, attribution, &answer, &ends, &ledger, &devices, &kernels);
+		status = sum_up(outputs, run, attribution, &answer, &ends, &ledger, &devices, &kernels);
 		rvp_analysis_free(&answer);
-		status = close_outputs(outputs);
 	}
 	rvp_device_answers_free(&devices);
 	rvp_kernels_free(&kernels);
@@ -214,19 +137,20 @@ static struct rvp_status write_outputs(struct outputs *outputs, struct rvp_run *
 static struct rvp_status write_all(const char *folder, const char *to,
 				   const struct rvp_attribution_settings *settings)
 {
-	struct outputs outputs = {.folder = to};
+	struct rvp_outputs outputs;
 	struct rvp_run *run;
 	struct rvp_status status = rvp_run_open(&run, folder);
 
 	if (rvp_failed(status))
 		return status;
-	outputs.has_devices = rvp_run_has_devices(run);
-	status = open_outputs(&outputs);
+	status = rvp_outputs_open(&outputs, to, rvp_run_has_devices(run));
 	if (!rvp_failed(status))
 		status = write_outputs(&outputs, run, settings);
 	if (!rvp_failed(status))
-		status = rename_outputs(&outputs);
-	drop_outputs(&outputs);
+		status = rvp_outputs_rename(&outputs);
+	if (!rvp_failed(status))
+		status = rvp_outputs_missing(&outputs);
+	rvp_outputs_drop(&outputs);
 	rvp_run_close(run);
 	return status;
 }
@@ -255,7 +179,7 @@ static int open_lock(const char *path, const char *folder)
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd >= 0)
-		give_to_owner(fd, folder);
+		rvp_output_to_owner(fd, folder);
 	else if (errno == EEXIST)
 		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	return fd;
@@ -325,7 +249,7 @@ static bool is_complete(const char *folder)
 	size_t length;
 	FILE *file;
 
-	snprintf(path, sizeof path, "%s/%s", folder, names[SUMMARY]);
+	snprintf(path, sizeof path, "%s/%s", folder, rvp_output_names[RVP_OUTPUT_SUMMARY]);
 	file = fopen(path, "re");
 	length = file ? fread(text, 1, sizeof text - 1, file) : 0;
 	text[length] = 0;
@@ -336,10 +260,10 @@ static bool is_complete(const char *folder)
 
 static bool is_fresh(const char *folder)
 {
-	uint64_t written = changed_ns(folder, names[SUMMARY]);
+	uint64_t written = changed_ns(folder, rvp_output_names[RVP_OUTPUT_SUMMARY]);
 
-	for (int i = 0; i < OUTPUT_COUNT; i++)
-		if (i != KERNELS && !changed_ns(folder, names[i]))
+	for (int i = 0; i < RVP_OUTPUT_COUNT; i++)
+		if (i != RVP_OUTPUT_KERNELS && !changed_ns(folder, rvp_output_names[i]))
 			return false;
 	return written > records_changed_ns(folder) && is_complete(folder);
 }

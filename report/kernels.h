@@ -102,6 +102,7 @@ struct rvp_kernels {
 	bool has_device;
 	struct rvp_kernel_clock clock;
 	uint64_t records[RVP_KIND_COUNT]; /* of the kinds from RVP_DEVICE on */
+	uint64_t csv_rows, csv_cut_rows;  /* of kernels.csv, by who writes it: in it, and beyond its bound */
 	/* While it goes on. */
 	struct rvp_host_wait *waits; /* by process */
 	bool no_memory;

@@ -162,6 +162,10 @@ void rvp_kernels_write_summary(struct rvp_json *json, const struct rvp_run *run,
 	rvp_json_open(json, "kernels", '{');
 	rvp_json_number(json, "count", kernels->kernels.count);
 	write_us(json, "total_us", kernels->kernels.ns);
+	if (kernels->csv_cut_rows) {
+		rvp_json_number(json, "csv_rows", kernels->csv_rows);
+		rvp_json_number(json, "csv_cut_rows", kernels->csv_cut_rows);
+	}
 	write_sum(json, "copies", &kernels->copies, true);
 	write_sum(json, "memsets", &kernels->sets, true);
 	write_sum(json, "graph_runs", &kernels->graph_runs, false);

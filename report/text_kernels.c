@@ -259,7 +259,7 @@ static void print_classes(const struct rvp_view *view, struct rvp_kernels *kerne
 
 void rvp_text_kernels_section(const struct rvp_view *view, struct rvp_kernels *kernels)
 {
-	char count[RVP_NUMBER_TEXT_BYTES], time[RVP_NUMBER_TEXT_BYTES], copies[RVP_NUMBER_TEXT_BYTES];
+	char count[RVP_NUMBER_TEXT_BYTES], all[RVP_NUMBER_TEXT_BYTES], time[RVP_NUMBER_TEXT_BYTES], copies[RVP_NUMBER_TEXT_BYTES];
 
 	if (!kernels->has_device || !kernels->device_count)
 		return;
@@ -273,5 +273,9 @@ void rvp_text_kernels_section(const struct rvp_view *view, struct rvp_kernels *k
 	if (kernels->flawed_kernels)
 		fprintf(view->out, "  %-*s%s without a usable time, in no sum\n", LABEL_COLUMNS, "",
 			rvp_text_count(kernels->flawed_kernels, count));
+	if (kernels->csv_cut_rows)
+		fprintf(view->out, "  %-*skernels.csv has the first %s of %s: rvprof export csv writes all\n", LABEL_COLUMNS, "",
+			rvp_text_count(kernels->csv_rows, count),
+			rvp_text_count(kernels->csv_rows + kernels->csv_cut_rows, all));
 	fprintf(view->out, "  %-*srvprof report --kernels [--by kernel|class|step|stream|site]\n", LABEL_COLUMNS, "more");
 }

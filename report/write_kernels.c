@@ -45,10 +45,19 @@ static char *put_text(char *at, const char *text)
 	return at + length;
 }
 
+static size_t name_bytes(const char *name)
+{
+	size_t bytes = strlen(name) + 2;
+
+	for (const char *quote = name; (quote = strchr(quote, '"')); quote++)
+		bytes++;
+	return bytes;
+}
+
 /* Of any length, so by itself. */
 static void put_name(FILE *out, const char *name)
 {
-	fputs_unlocked(",\"", out);
+	fputc_unlocked('"', out);
 	for (const char *quote; (quote = strchr(name, '"')); name = quote + 1) {
 		fwrite_unlocked(name, 1, (size_t)(quote - name) + 1, out);
 		fputc_unlocked('"', out);
@@ -80,22 +89,23 @@ static char *put_shape(char *at, const struct rvp_kernel_shape *shape)
 	return put_field(at, true, shape->static_bytes + shape->dynamic_bytes);
 }
 
-static void see(struct rvp_kernel_sink *sink, const struct rvp_work *work,
-		const struct rvp_kernel_names *names)
+/* Up to the name; what stands behind it. */
+static size_t put_head(char *row, const struct rvp_work *work)
 {
-	struct rvp_kernel_csv *csv = (struct rvp_kernel_csv *)sink;
-	const struct rvp_activity *activity = work->activity;
-	const struct rvp_process *process = &csv->run->processes[activity->process];
-	const struct rvp_kernel_shape *shape;
-	char row[ROW_BYTES], *at = row;
+	char *at = put_number(row, work->number);
 
-	if (activity->kind != RVP_KERNEL)
-		return;
-	shape = rvp_kernel_shape_at(rvp_kernel_defs_of(process), activity->number);
-	fwrite_unlocked(row, 1, (size_t)(put_number(row, work->number) - row), csv->out);
-	put_name(csv->out, rvp_kernel_name_at(names, work->name)->text);
-	at = put_text(at, shape ? ",cuda:" : ",");
-	at = shape ? put_number(at, rvp_device_called(csv->run, process, activity->device)) : at;
+	*at++ = ',';
+	return (size_t)(at - row);
+}
+
+static size_t put_rest(char *row, const struct rvp_run *run, const struct rvp_work *work)
+{
+	const struct rvp_activity *activity = work->activity;
+	const struct rvp_process *process = &run->processes[activity->process];
+	const struct rvp_kernel_shape *shape = rvp_kernel_shape_at(rvp_kernel_defs_of(process), activity->number);
+	char *at = put_text(row, shape ? ",cuda:" : ",");
+
+	at = shape ? put_number(at, rvp_device_called(run, process, activity->device)) : at;
 	at = put_field(at, true, activity->stream);
 	at = put_field(at, activity->correlation, activity->correlation);
 	at = put_start(at, activity);
@@ -107,15 +117,43 @@ static void see(struct rvp_kernel_sink *sink, const struct rvp_work *work,
 	*at++ = ',';
 	at = put_text(at, rvp_kernel_class_names[work->class]);
 	*at++ = '\n';
-	fwrite_unlocked(row, 1, (size_t)(at - row), csv->out);
-	csv->rows++;
+	return (size_t)(at - row);
 }
 
-void rvp_kernel_csv_open(struct rvp_kernel_csv *csv, const struct rvp_run *run, FILE *out)
+static void see(struct rvp_kernel_sink *sink, const struct rvp_work *work,
+		const struct rvp_kernel_names *names)
 {
-	*csv = (struct rvp_kernel_csv){.sink.see = see, .run = run, .out = out};
-	fputs("kernel_id,name,device,stream,correlation,start_us,duration_ns,launch_latency_ns,grid,block,"
-	      "registers,"
-	      "shared_bytes,graph_id,step,class\n",
-	      out);
+	struct rvp_kernel_csv *csv = (struct rvp_kernel_csv *)sink;
+	char head[NUMBER_BYTES + 1], rest[ROW_BYTES];
+	const char *name;
+	size_t head_bytes, rest_bytes, bytes;
+
+	if (work->activity->kind != RVP_KERNEL)
+		return;
+	name = rvp_kernel_name_at(names, work->name)->text;
+	head_bytes = put_head(head, work);
+	rest_bytes = put_rest(rest, csv->run, work);
+	bytes = head_bytes + name_bytes(name) + rest_bytes;
+	if (csv->cut_rows || csv->bytes + bytes > csv->max_bytes) {
+		csv->cut_rows++;
+		return;
+	}
+	csv->bytes += bytes;
+	csv->rows++;
+	if (!csv->out)
+		return;
+	fwrite_unlocked(head, 1, head_bytes, csv->out);
+	put_name(csv->out, name);
+	fwrite_unlocked(rest, 1, rest_bytes, csv->out);
+}
+
+void rvp_kernel_csv_open(struct rvp_kernel_csv *csv, const struct rvp_run *run, FILE *out, uint64_t max_bytes)
+{
+	static const char header[] = "kernel_id,name,device,stream,correlation,start_us,duration_ns,launch_latency_ns,grid,"
+				     "block,registers,shared_bytes,graph_id,step,class\n";
+
+	*csv = (struct rvp_kernel_csv){
+	    .sink.see = see, .run = run, .out = out, .max_bytes = max_bytes, .bytes = sizeof header - 1};
+	if (out)
+		fputs(header, out);
 }

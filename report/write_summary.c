@@ -8,6 +8,7 @@
 #include "report/cost.h"
 #include "report/json_writer.h"
 #include "report/kernels_json.h"
+#include "report/output_files.h"
 #include "report/rows.h"
 #include "report/write_device.h"
 #include "report/write_ledger.h"
@@ -317,7 +318,7 @@ static void write_verdicts(struct writer *writer, const struct rvp_verdicts *ver
 void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_analysis *answer,
 		       const struct rvp_ledger *ledger, struct rvp_attribution *attribution,
 		       const struct rvp_verdicts *verdicts, const struct rvp_device_answers *devices,
-		       struct rvp_kernels *kernels)
+		       struct rvp_kernels *kernels, const struct rvp_outputs *outputs)
 {
 	struct writer writer = {.json.out = out,
 				.run = run,
@@ -340,6 +341,8 @@ void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_an
 	write_verdicts(&writer, verdicts);
 	write_cost(&writer);
 	write_lost(&writer);
+	if (outputs)
+		rvp_outputs_write_missing(&writer.json, outputs);
 	rvp_json_close(&writer.json, '}');
 	fputc('\n', out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_export.c: `rvprof export FORMAT [DIR] [-o FILE|-]`: a run in the format of another tool. Written beside and renamed,
  * so that a file of that name is whole or as it was. */
+#include "report/export_csv.h"
 #include "report/export_trace.h"
 #include "report/run.h"
 #include "tools/commands.h"
@@ -15,16 +16,17 @@
 #include <unistd.h>
 
 static const char help[] =
-    "Usage: rvprof export chrome|hta [DIR] [-o FILE|-] [--pid N]\n"
+    "Usage: rvprof export chrome|csv|hta [DIR] [-o FILE|-] [--pid N]\n"
     "  chrome     what trace.json has, without its limit of 100 MB: for Perfetto and chrome://tracing\n"
+    "  csv        what kernels.csv has, without its limit of 100 MB: every kernel\n"
     "  hta        work on devices, launches and steps of one process, for HolisticTraceAnalysis\n"
-    "  -o FILE    where to (DIR/chrome.json, DIR/hta.json); '-': standard output\n"
+    "  -o FILE    where to (DIR/chrome.json, DIR/kernels-all.csv, DIR/hta.json); '-': standard output\n"
     "  --pid N    of hta: the process, where several used devices\n"
     "  --help     this\n";
 
-static const char *const formats[] = {"chrome", "hta", NULL};
+static const char *const formats[] = {"chrome", "csv", "hta", NULL};
 static const char *const later[] = {"chrome-be", "perfetto", "pprof",	    "speedscope", "collapsed", "firefox",
-				    "sqlite",	 "memory-viz", "openmetrics", "csv",	   "jsonl",	NULL};
+				    "sqlite",	 "memory-viz", "openmetrics", "jsonl",	NULL};
 
 struct arguments {
 	const char *format, *output;
@@ -67,7 +69,7 @@ static bool format_of(const char *word)
 	if (is_in(word, later))
 		rvp_complain("export '%s' is not in this version", word);
 	else
-		rvp_complain("export takes chrome or hta, not '%s'%s%s%s", word, near ? "; did you mean '" : "",
+		rvp_complain("export takes chrome, csv or hta, not '%s'%s%s%s", word, near ? "; did you mean '" : "",
 			     near ? near : "", near ? "'?" : "");
 	return false;
 }
@@ -100,7 +102,7 @@ static bool read_arguments(struct arguments *arguments, int argc, char **argv, i
 	arguments->words = argv + optind + 1;
 	arguments->word_count = argc - optind - 1;
 	if (!arguments->format)
-		rvp_complain("export takes a format: chrome or hta");
+		rvp_complain("export takes a format: chrome, csv or hta");
 	return arguments->format && format_of(arguments->format);
 }
 
@@ -108,6 +110,8 @@ static struct rvp_status put(const struct arguments *arguments, struct rvp_run *
 {
 	if (!strcmp(arguments->format, "hta"))
 		return rvp_export_hta(run, arguments->pid, out);
+	if (!strcmp(arguments->format, "csv"))
+		return rvp_export_csv(run, out);
 	return rvp_export_chrome(run, out);
 }
 
@@ -140,7 +144,10 @@ static struct rvp_status export(const struct arguments *arguments, const char *f
 
 	if (rvp_failed(status))
 		return status;
-	snprintf(path, sizeof path, "%s/%s.json", folder, arguments->format);
+	if (!strcmp(arguments->format, "csv"))
+		snprintf(path, sizeof path, "%s/kernels-all.csv", folder);
+	else
+		snprintf(path, sizeof path, "%s/%s.json", folder, arguments->format);
 	if (arguments->output && !strcmp(arguments->output, "-"))
 		status = put(arguments, run, stdout);
 	else

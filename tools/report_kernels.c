@@ -3,6 +3,7 @@
 #include "tools/report_kernels.h"
 
 #include "report/symbols_stack.h"
+#include "report/write_kernels.h"
 #include "tools/commands.h"
 
 #include <errno.h>
@@ -81,12 +82,19 @@ struct rvp_status rvp_report_kernels(struct rvp_run *run, const struct rvp_view 
 
 struct rvp_status rvp_report_kernels_section(const struct rvp_view *view, const char *const *rule_files)
 {
+	struct rvp_kernel_csv csv;
+	struct rvp_kernel_sink *sinks[] = {&csv.sink, NULL};
 	struct rvp_kernels kernels;
-	struct rvp_status status =
-	    rvp_kernels_read(&kernels, view->run, &(struct rvp_kernel_question){.rule_files = rule_files});
+	struct rvp_status status;
 
+	/* Only to know what kernels.csv had no room for. */
+	rvp_kernel_csv_open(&csv, view->run, NULL, RVP_KERNEL_CSV_MAX_BYTES);
+	status = rvp_kernels_read(&kernels, view->run,
+				  &(struct rvp_kernel_question){.rule_files = rule_files, .sinks = sinks});
 	if (rvp_failed(status))
 		return status;
+	kernels.csv_rows = csv.rows;
+	kernels.csv_cut_rows = csv.cut_rows;
 	rvp_text_kernels_section(view, &kernels);
 	rvp_kernels_free(&kernels);
 	return RVP_OK;

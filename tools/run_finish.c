@@ -89,6 +89,16 @@ static void say_lost(const json_t *summary, const struct rvp_style *style)
 			 number(lost, "records"), text, rvp_style_off(style, RVP_INK_BAD));
 }
 
+static void say_cut(const json_t *summary)
+{
+	const json_t *kernels = json_object_get(summary, "kernels");
+	uint64_t rows = number(kernels, "csv_rows"), cut = number(kernels, "csv_cut_rows");
+
+	if (cut)
+		rvp_complain("kernels.csv has the first %" PRIu64 " of %" PRIu64 " kernels; `rvprof export csv` writes all",
+			     rows, rows + cut);
+}
+
 static void say_where(const char *path)
 {
 	char file[RVP_FOLDER_BYTES + 64], text[LINE_BYTES] = "";
@@ -133,6 +143,7 @@ static void say_summary(const struct rvp_run_place *place, const struct rvp_run_
 	say_verdicts(place->path);
 	say_what(summary);
 	say_lost(summary, &style);
+	say_cut(summary);
 	say_where(place->path);
 	rvp_complain("look:  rvprof report %s", path);
 	rvp_complain("       rvprof info %s", path);

@@ -116,7 +116,7 @@ static void write_devices(struct rvp_run *run, struct rvp_attribution *attributi
 	struct rvp_kernel_csv csv;
 	struct rvp_kernel_sink *sinks[] = {&csv.sink, &device_trace.sink, NULL};
 
-	rvp_kernel_csv_open(&csv, run, out);
+	rvp_kernel_csv_open(&csv, run, out, RVP_KERNEL_CSV_MAX_BYTES);
 	if (!rvp_kernel_trace_open(&device_trace, trace, kernels, RVP_NO_PROCESS, false) ||
 	    rvp_failed(rvp_kernels_read(
 		kernels, run,
@@ -161,7 +161,7 @@ static void write_all(struct rvp_run *run, struct rvp_attribution *attribution, 
 	rvp_verdicts_make(&verdicts, run, &answer, attribution, &ends, &ledger);
 	rvp_verdicts_add_devices(&verdicts, run, &devices, attribution, &ends);
 	rvp_verdicts_add_kernels(&verdicts, &kernels);
-	rvp_summary_write(out, run, &answer, &ledger, attribution, &verdicts, &devices, &kernels);
+	rvp_summary_write(out, run, &answer, &ledger, attribution, &verdicts, &devices, &kernels, NULL);
 	rvp_kernels_free(&kernels);
 	check_sums(&answer);
 	for (size_t i = 0; i < devices.count; i++)
