@@ -14,5 +14,6 @@ check record 'record'
 check preload 'record|preload'
 check cupti 'record|cupti'
 check report 'record|report'
-check tools 'record|report|tools'
+check model 'record|report|model'
+check tools 'record|report|model|tools'
 exit $bad

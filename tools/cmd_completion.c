@@ -6,6 +6,7 @@
  * Values of an option are its alternatives ("sampled|full"), folders or files.
  */
 #include "tools/commands.h"
+#include "tools/model.h"
 #include "tools/report_questions.h"
 
 #include <stdbool.h>
@@ -78,16 +79,26 @@ static void print_bash_valued(void)
 			printf("|--%s", options[i].name);
 }
 
-/* Behind `report` a word that begins with a dash; behind `stats` what of. */
+/* Commands whose options are a table of getopt's. */
+static const struct {
+	const char *name;
+	const struct option *options;
+} tables[] = {{"report", rvp_report_options}, {"model", rvp_model_options}};
+enum { TABLE_COUNT = sizeof tables / sizeof *tables };
+
+/* Behind a command with a table a word that begins with a dash; behind `stats` what of. */
 static void print_bash_report(void)
 {
-	fputs("\tif [ \"${COMP_WORDS[1]}\" = report ] && [ $COMP_CWORD -gt 1 ] && [[ $word == -* ]]; then\n"
-	      "\t\tCOMPREPLY=($(compgen -W '",
-	      stdout);
-	for (const struct option *option = rvp_report_options; option->name; option++)
-		printf("--%s ", option->name);
-	puts("' -- \"$word\")); return\n\tfi\n"
-	     "\tif [ \"${COMP_WORDS[1]}\" = stats ] && [ $COMP_CWORD -eq 2 ]; then\n"
+	for (int i = 0; i < TABLE_COUNT; i++) {
+		printf(
+		    "\tif [ \"${COMP_WORDS[1]}\" = %s ] && [ $COMP_CWORD -gt 1 ] && [[ $word == -* ]]; then\n"
+		    "\t\tCOMPREPLY=($(compgen -W '",
+		    tables[i].name);
+		for (const struct option *option = tables[i].options; option->name; option++)
+			printf("--%s ", option->name);
+		puts("' -- \"$word\")); return\n\tfi");
+	}
+	puts("\tif [ \"${COMP_WORDS[1]}\" = stats ] && [ $COMP_CWORD -eq 2 ]; then\n"
 	     "\t\tCOMPREPLY=($(compgen -W '" STATS_WORDS "' -- \"$word\")); return\n\tfi");
 }
 
@@ -150,7 +161,8 @@ static void print_zsh_option(const struct option_row *option)
 
 static bool has_zsh_function(const char *command)
 {
-	return !strcmp(command, "run") || !strcmp(command, "report") || !strcmp(command, "stats");
+	return !strcmp(command, "run") || !strcmp(command, "report") || !strcmp(command, "model") ||
+	       !strcmp(command, "stats");
 }
 
 /* What `rvprof report` takes; its values are moments, call paths and numbers, which no shell knows. */
@@ -159,9 +171,15 @@ static void print_zsh_report(void)
 	puts("_rvprof_report() {\n\t_arguments -S \\");
 	for (const struct option *option = rvp_report_options; option->name; option++)
 		printf("\t'--%s%s' \\\n", option->name,
-		       !strcmp(option->name, "rules") ? ":FILE:_files" : option->has_arg ? ":value:" : "");
-	puts("\t'*:run folder:_files -/'\n}\n"
-	     "_rvprof_stats() {\n\t_arguments -S --json --help '1:what:(" STATS_WORDS ")' '2:file:_files'\n}");
+		       !strcmp(option->name, "rules") ? ":FILE:_files"
+		       : option->has_arg              ? ":value:"
+						      : "");
+	puts("\t'*:run folder:_files -/'\n}\n_rvprof_model() {\n\t_arguments -S \\");
+	for (const struct option *option = rvp_model_options; option->name; option++)
+		printf("\t'--%s%s' \\\n", option->name, option->has_arg ? ":value:" : "");
+	puts("\t'*:model file:_files'\n}\n"
+	     "_rvprof_stats() {\n\t_arguments -S --json --help '1:what:(" STATS_WORDS
+	     ")' '2:file:_files'\n}");
 }
 
 static void print_zsh(void)
@@ -184,7 +202,8 @@ static void print_zsh(void)
 	     "\tif (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
 	     "\t\t_describe command commands\n\t\t_command_names -e\n\t\treturn\n\tfi\n"
 	     "\tcase $words[2] in\n\trun) shift words; (( CURRENT-- )); _rvprof_run ;;\n"
-	     "\t(report|stats)) local command=$words[2]; shift words; (( CURRENT-- )); _rvprof_$command ;;");
+	     "\t(report|model|stats)) local command=$words[2]; shift words; (( CURRENT-- )); "
+	     "_rvprof_$command ;;");
 	for (int i = 0, count = 0; i < COMMAND_COUNT; i++)
 		if (!has_zsh_function(commands[i].name))
 			printf("%s%s", count++ ? "|" : "\t", commands[i].name);
@@ -214,9 +233,10 @@ static void print_fish(void)
 		}
 		putchar('\n');
 	}
-	for (const struct option *option = rvp_report_options; option->name; option++)
-		printf("complete -c rvprof -n '__fish_seen_subcommand_from report' -l %s%s\n", option->name,
-		       option->has_arg ? " -r" : "");
+	for (int i = 0; i < TABLE_COUNT; i++)
+		for (const struct option *option = tables[i].options; option->name; option++)
+			printf("complete -c rvprof -n '__fish_seen_subcommand_from %s' -l %s%s\n",
+			       tables[i].name, option->name, option->has_arg ? " -r" : "");
 	puts("complete -c rvprof -n '__fish_seen_subcommand_from stats' -a '" STATS_WORDS "'\n"
 	     "complete -c rvprof -n '__fish_seen_subcommand_from stats' -l json");
 	puts("complete -c rvprof -n '__fish_seen_subcommand_from run' -x -a '(__fish_complete_subcommand)'");

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* figures.h: an answer of figures, told the same way as text, a figure a line, and as one JSON object.
+ * Doubles that are NAN are left out of both. */
+#ifndef RVP_TOOLS_FIGURES_H
+#define RVP_TOOLS_FIGURES_H
+
+#include "report/json_writer.h"
+
+struct rvp_figures {
+	struct rvp_json json;
+	bool is_json;
+	bool has_text; /* something was printed */
+};
+
+/* `schema` like "rvprof.model/1". */
+void rvp_figures_open(struct rvp_figures *figures, bool is_json, const char *schema);
+void rvp_figures_close(struct rvp_figures *figures);
+
+/* An object of the answer; `title` is its heading as text. */
+void rvp_figures_group(struct rvp_figures *figures, const char *key, const char *title);
+void rvp_figures_end(struct rvp_figures *figures);
+
+void rvp_figure_whole(struct rvp_figures *figures, const char *key, uint64_t value);
+void rvp_figure_double(struct rvp_figures *figures, const char *key, double value);
+void rvp_figure_bool(struct rvp_figures *figures, const char *key, bool value);
+void rvp_figure_text(struct rvp_figures *figures, const char *key, const char *value);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* model.h: what was asked of `rvprof model`, and who answers it. */
+#ifndef RVP_TOOLS_MODEL_H
+#define RVP_TOOLS_MODEL_H
+
+#include "model/training.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum rvp_model_analysis {
+	RVP_ANALYSIS_NONE,
+	RVP_ANALYSIS_SCALING,
+	RVP_ANALYSIS_BATCH_SIZES,
+	RVP_ANALYSIS_OPERATIONS
+};
+
+enum { RVP_LATENCIES_MAX = 1000 };
+
+/* Numbers that were not given are NAN, texts NULL. */
+struct rvp_model_wish {
+	const char *of;    /* layers, or a file */
+	const char *input; /* a shape */
+	struct rvp_number_type type;
+	bool has_type, has_optimizer;
+	struct rvp_optimizer optimizer;
+	bool is_json, must_measure;
+	enum rvp_model_analysis analysis;
+	uint64_t parameters, flops, batch;
+	bool has_parameters, has_flops, has_batch;
+	double latencies_ms[RVP_LATENCIES_MAX];
+	size_t latency_count;
+	double peak_mb, used_mb;
+};
+
+extern const struct option rvp_model_options[];
+
+/* Each prints its answer. */
+struct rvp_status rvp_model_of_layers(struct rvp_model_wish *wish);
+struct rvp_status rvp_model_of_figures(struct rvp_model_wish *wish);
+
+#endif
