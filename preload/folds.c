@@ -31,12 +31,18 @@ static void make_table(void)
 	atomic_store(&making, TRIED);
 }
 
-static struct rvp_fold_table *get_table(void)
+/* The table, and how far its making was just before: who finds none at TRIED knows that none will come. */
+static struct rvp_fold_table *get_table(enum making *seen)
 {
-	enum making none = NOT_TRIED;
+	struct rvp_fold_table *there = atomic_load(&table);
 
-	if (!atomic_load(&table) && atomic_compare_exchange_strong(&making, &none, MAKING))
+	*seen = NOT_TRIED;
+	if (there)
+		return there;
+	if (atomic_compare_exchange_strong(&making, seen, MAKING)) {
 		make_table();
+		*seen = TRIED;
+	}
 	return atomic_load(&table);
 }
 
@@ -113,11 +119,12 @@ static void end_waiting(struct rvp_fold_table *into)
 
 void rvp_fold(struct rvp_path path, uint64_t bytes, bool is_sample)
 {
-	struct rvp_fold_table *into = get_table();
+	enum making seen;
+	struct rvp_fold_table *into = get_table(&seen);
 
 	if (into)
 		add(find(into, rvp_fold_key(path.stack, path.python)), bytes, is_sample);
-	else if (atomic_load(&making) == MAKING)
+	else if (seen == MAKING)
 		wait_for_table(bytes, is_sample);
 	else
 		rvp_lose(RVP_LOSS_LOG_BOUND, 1);

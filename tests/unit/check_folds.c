@@ -34,12 +34,17 @@ static void make_folder(void)
 	rvp_process.pid = 4711;
 }
 
-static void remove_folder(void)
+static void remove_file(void)
 {
 	char file[128];
 
 	snprintf(file, sizeof file, "%s/" RVP_FOLD_FILE, scratch);
 	unlink(file);
+}
+
+static void remove_folder(void)
+{
+	remove_file();
 	rmdir(scratch);
 }
 
@@ -97,7 +102,7 @@ START_TEST(each_path_has_its_sum)
 }
 END_TEST
 
-enum { THREADS = 4, PATHS = 64, ROUNDS = 2000 };
+enum { THREADS = 4, PATHS = 64, ROUNDS = 2000, TABLES = 300, EVENTS_A_TABLE = 2000 };
 static atomic_int ready;
 static bool are_samples;
 
@@ -113,6 +118,35 @@ static void *add(void *argument)
 			rvp_fold((struct rvp_path){path, 7}, bytes, are_samples);
 	return NULL;
 }
+
+static void *add_few(void *argument)
+{
+	(void)argument;
+	atomic_fetch_add(&ready, 1);
+	while (atomic_load(&ready) < THREADS)
+		sched_yield();
+	for (int i = 0; i < EVENTS_A_TABLE; i++)
+		rvp_fold((struct rvp_path){1, 0}, 1, false);
+	return NULL;
+}
+
+/* Who found no table just before it was there must not take its event for lost. */
+START_TEST(none_is_lost_while_the_table_is_made)
+{
+	pthread_t threads[THREADS];
+
+	for (int round = 0; round < TABLES; round++) {
+		rvp_folds_leave_parent();
+		atomic_store(&ready, 0);
+		for (int i = 0; i < THREADS; i++)
+			ck_assert_int_eq(pthread_create(&threads[i], NULL, add_few, NULL), 0);
+		for (int i = 0; i < THREADS; i++)
+			pthread_join(threads[i], NULL);
+		ck_assert_uint_eq(double_lost[RVP_LOSS_LOG_BOUND], 0);
+		remove_file();
+	}
+}
+END_TEST
 
 /* While one thread makes the table the others have none: what they bring is in entry 0. */
 START_TEST(threads_add_up)
@@ -324,6 +358,7 @@ int main(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, the_file_says_whose_it_is);
 	tcase_add_test(cases, each_path_has_its_sum);
+	tcase_add_test(cases, none_is_lost_while_the_table_is_made);
 	tcase_add_test(cases, threads_add_up);
 	tcase_add_test(cases, threads_add_up_to_the_byte);
 	tcase_add_test(cases, a_full_table_sums_the_rest_in_entry_0);
