@@ -17,6 +17,7 @@
 #include "report/analysis.h"
 
 #include "report/attribution.h"
+#include "report/grow.h"
 #include "report/pass.h"
 #include "report/run_source.h"
 
@@ -461,9 +462,10 @@ static void finish(struct rvp_pass *pass)
 			end_process(pass, i);
 	for (size_t i = 0; i < pass->sites->count; i++)
 		rvp_pass_settle_peak(pass, &pass->sites->sites[i]);
-	pass->no_memory |= !rvp_pass_give_moments(pass);
+	rvp_pass_give_moments(pass);
 	answer->sites = pass->sites->sites;
 	answer->site_count = pass->sites->count;
+	answer->site_room = pass->sites->room;
 	pass->sites->sites = NULL;
 	answer->series = pass->series.rows;
 	answer->series_count = pass->series.count;
@@ -492,7 +494,7 @@ static uint64_t most_sample_bytes(const struct rvp_run *run)
 
 static bool open_pass(struct rvp_pass *pass)
 {
-	size_t processes = pass->run->process_count + 1, moments = pass->question->moment_count + 1;
+	size_t processes = pass->run->process_count + 1;
 	const struct rvp_question *question = pass->question;
 
 	pass->state.run = pass->run;
@@ -501,17 +503,14 @@ static bool open_pass(struct rvp_pass *pass)
 	pass->answer->tracked_peak_ns = RVP_NEVER;
 	pass->state.live_by_process = calloc(processes, sizeof *pass->state.live_by_process);
 	pass->tallies = calloc(processes, sizeof *pass->tallies);
-	pass->moments = calloc(moments, sizeof *pass->moments);
-	pass->site_counts = calloc(moments, sizeof *pass->site_counts);
-	pass->answer->moment_live_bytes = calloc(moments, sizeof *pass->answer->moment_live_bytes);
+	pass->answer->moment_live_bytes = calloc(question->moment_count + 1, sizeof *pass->answer->moment_live_bytes);
 	pass->answer->processes = calloc(processes, sizeof *pass->answer->processes);
-	if (!pass->state.live_by_process || !pass->tallies || !pass->moments || !pass->site_counts ||
-	    !pass->answer->moment_live_bytes || !pass->answer->processes)
+	if (!pass->state.live_by_process || !pass->tallies || !pass->answer->moment_live_bytes || !pass->answer->processes)
 		return false;
 	if (question->series_rows && !rvp_series_open(&pass->series, pass->run, question->series_rows))
 		return false;
-	if (!rvp_site_table_open(&pass->base, processes) ||
-	    !rvp_site_table_open(&pass->by_purpose, processes) ||
+	if (!rvp_site_table_open(&pass->base, processes, question->attribution != NULL) ||
+	    !rvp_site_table_open(&pass->by_purpose, processes, false) ||
 	    !rvp_map_table_open(&pass->maps, processes, &pass->base,
 				(struct rvp_classifier){rvp_pass_classify, pass}) ||
 	    !rvp_device_blocks_open(&pass->devices, pass->run, &pass->base,
@@ -543,11 +542,7 @@ static void close_pass(struct rvp_pass *pass)
 	rvp_device_blocks_free(&pass->devices);
 	rvp_site_table_free(&pass->base);
 	rvp_site_table_free(&pass->by_purpose);
-	for (size_t i = 0; pass->moments && i < pass->question->moment_count; i++)
-		free(pass->moments[i]);
-	free(pass->moments);
 	free(pass->lasting);
-	free(pass->site_counts);
 	free(pass->tallies);
 	free(pass->state.live_by_process);
 	free(pass->series.rows);
@@ -575,8 +570,8 @@ struct rvp_status rvp_analyse(struct rvp_run *run, const struct rvp_question *qu
 
 void rvp_analysis_free(struct rvp_analysis *answer)
 {
-	free(answer->moment_table);
-	free(answer->sites);
+	free(answer->held);
+	rvp_line_free(answer->sites, answer->site_room, sizeof *answer->sites);
 	free(answer->moment_live_bytes);
 	free(answer->series);
 	free(answer->processes);

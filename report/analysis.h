@@ -23,6 +23,13 @@ struct rvp_amount {
 	uint64_t bytes, count;
 };
 
+/* What a site had live from an asked moment on. A site's are one behind the other in time, among those of others. */
+struct rvp_held {
+	uint32_t moment;
+	uint32_t before; /* so many places before it is the one before; 0: it is the first */
+	struct rvp_amount amount;
+};
+
 struct rvp_site {
 	/* One line of the cache: what changes at every alloc and free. */
 	struct rvp_amount live;      /* while the pass goes on */
@@ -46,12 +53,23 @@ struct rvp_site {
 	uint16_t is_estimate;          /* 1: sampled blocks are in it */
 	uint16_t device;               /* of its blocks, by the run's number; 0: the host */
 	struct rvp_amount at_end;      /* live at its process's end (an alive one: now) */
-	struct rvp_amount *at_moments; /* question.moment_count of them; NULL without */
+	const struct rvp_held *held; /* the last; NULL: nothing was live at an asked moment. See rvp_site_at */
 	uint64_t live_sampled_bytes;   /* while the pass goes on */
 	double live_variance;
 	uint32_t next_of_process;
-	uint32_t unused[3];
+	uint32_t last_held; /* while the pass goes on: number + 1; 0: none */
+	uint32_t unused[2];
 };
+
+/* What was live at an asked moment. */
+static inline struct rvp_amount rvp_site_at(const struct rvp_site *site, size_t moment)
+{
+	const struct rvp_held *held = site->held;
+
+	while (held && held->moment > moment)
+		held = held->before ? held - held->before : NULL;
+	return held ? held->amount : (struct rvp_amount){0, 0};
+}
 
 /* The run's time is cut into series_rows equal parts; a row is a part in which something happened. */
 struct rvp_series_row {
@@ -85,7 +103,7 @@ struct rvp_maximum {
 
 struct rvp_analysis {
 	struct rvp_site *sites;
-	size_t site_count;
+	size_t site_count, site_room;
 	struct rvp_totals totals;
 	uint64_t *moment_live_bytes; /* of the tree, one a moment */
 	size_t moment_count;
@@ -94,7 +112,8 @@ struct rvp_analysis {
 	uint64_t peak_rss_bytes, peak_rss_ns; /* of the tree; 0: never sampled */
 	uint64_t mean_rss_bytes;              /* over time */
 	struct rvp_totals *processes;         /* the same totals by process, run->process_count of them */
-	struct rvp_amount *moment_table;      /* behind the sites' at_moments */
+	struct rvp_held *held; /* of the sites, at the asked moments */
+	size_t held_count;
 	uint64_t
 	    tracked_peak_bytes; /* blocks and the program's own mappings: what the sites' at_peak sum up to */
 	uint64_t tracked_peak_ns; /* RVP_NEVER: there was none */
@@ -131,7 +150,7 @@ enum rvp_site_order {
 	RVP_BY_ALLOCATED_BYTES,
 	RVP_BY_ALLOCATED_COUNT,
 	RVP_BY_TEMPORARY_COUNT,
-	RVP_BY_GROWTH, /* at_moments[last] - at_moments[0], shrinkers last; needs two moments */
+	RVP_BY_GROWTH, /* live at the last asked moment less at the first, shrinkers last; needs two moments */
 };
 
 /* Indices into answer->sites, largest first, ties in order of appearance; free() it. NULL without memory. */

@@ -58,7 +58,7 @@ static uint64_t bytes_at(const struct kv *this, size_t moment)
 
 	for (size_t i = 0; i < answer->site_count; i++)
 		if (is_kv(this, &answer->sites[i]))
-			bytes += answer->sites[i].at_moments[moment].bytes;
+			bytes += rvp_site_at(&answer->sites[i], moment).bytes;
 	return bytes;
 }
 

@@ -153,8 +153,8 @@ static void sum_categories(const struct compared *this, uint64_t (*sums)[2])
 		const struct rvp_site *site = &answer->sites[i];
 		int category = rvp_purpose_category(purposes, site->purpose);
 
-		sums[category][0] += site->at_moments[this->from].bytes;
-		sums[category][1] += site->at_moments[this->to].bytes;
+		sums[category][0] += rvp_site_at(site, this->from).bytes;
+		sums[category][1] += rvp_site_at(site, this->to).bytes;
 	}
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BUCKETS = 16, FIRST_BLOCKS = 64 };
+enum { FIRST_BUCKETS = 16 };
 _Static_assert(sizeof(struct rvp_block) == RVP_LINE_BYTES, "a block is one line of the cache");
 _Static_assert(sizeof(struct rvp_block_bucket) == RVP_LINE_BYTES, "a bucket is one line of the cache");
 
@@ -36,15 +36,11 @@ static bool grow_buckets(struct rvp_block_table *table)
 
 static bool grow_blocks(struct rvp_block_table *table)
 {
-	size_t room = table->block_room ? (size_t)table->block_room * 2 : FIRST_BLOCKS;
-	struct rvp_block *more = room < UINT32_MAX ? rvp_line_room(room * sizeof *more) : NULL;
+	size_t room = table->block_room;
 
-	if (!more)
+	if (room >= UINT32_MAX / 2 ||
+	    !rvp_line_grow((void **)&table->blocks, &room, room + 1, sizeof *table->blocks))
 		return false;
-	if (table->blocks)
-		memcpy(more, table->blocks, table->block_count * sizeof *more);
-	free(table->blocks);
-	table->blocks = more;
 	table->block_room = (uint32_t)room;
 	return true;
 }
@@ -97,6 +93,6 @@ void rvp_block_remove(struct rvp_block_table *table, struct rvp_block *block)
 void rvp_block_table_free(struct rvp_block_table *table)
 {
 	free(table->buckets);
-	free(table->blocks);
+	rvp_line_free(table->blocks, table->block_room, sizeof *table->blocks);
 	*table = (struct rvp_block_table){0};
 }

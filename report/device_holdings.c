@@ -33,8 +33,8 @@ static void tell_birth(struct rvp_device_blocks *blocks, const struct rvp_moment
 
 	if (!event)
 		return;
-	event->stack = blocks->sites->sites[block->site].stack;
-	event->python = blocks->sites->sites[block->site].python;
+	event->stack = blocks->sites->keys[block->site].stack;
+	event->python = blocks->sites->keys[block->site].python;
 	event->block.split = block->split = blocks->classifier.classify(blocks->classifier.context, event);
 }
 

@@ -103,21 +103,17 @@ static uint64_t least_bytes(const struct lifetime *lifetime)
 }
 
 /* What went when `site` began to grow, and was the same store before. */
-static bool went_on_as(const struct rvp_life *life, size_t old_number, size_t number,
-		       const struct rvp_state *state)
+static bool went_on_as(const struct rvp_life_site *old, const struct rvp_life_site *site, const struct rvp_state *state)
 {
-	const struct rvp_life_site *old = &life->sites[old_number], *site = &life->sites[number];
-
 	return old != site && old->last_crossing_step == site->first_growth_step && !old->border_bytes &&
 	       old->last_crossing_count == site->most_siblings &&
-	       old->last_crossing_bytes < site->most_border_bytes && number < state->site_count &&
-	       old_number < state->site_count &&
-	       state->sites[old_number].device == state->sites[number].device;
+	       old->last_crossing_bytes < site->most_border_bytes &&
+	       state->sites[old->number].device == state->sites[site->number].device;
 }
 
-static uint32_t count_increases(const struct rvp_life *life, size_t number, const struct rvp_state *state)
+static uint32_t count_increases(const struct rvp_life *life, const struct rvp_life_site *site,
+				const struct rvp_state *state)
 {
-	const struct rvp_life_site *site = &life->sites[number];
 	uint32_t before = 0;
 
 	if (site->increases >= LEAST_INCREASES || !site->increases || site->most_siblings < 2)
@@ -125,19 +121,18 @@ static uint32_t count_increases(const struct rvp_life *life, size_t number, cons
 	for (size_t i = 0; i < life->count; i++) {
 		uint32_t increases = life->sites[i].increases ? life->sites[i].increases : 1;
 
-		if (increases > before && went_on_as(life, i, number, state))
+		if (increases > before && went_on_as(&life->sites[i], site, state))
 			before = increases;
 	}
 	return site->increases + before;
 }
 
-static bool grows(const struct rvp_life *life, size_t number, uint64_t least, const struct rvp_state *state)
+static bool grows(const struct rvp_life *life, const struct rvp_life_site *site, uint64_t least,
+		  const struct rvp_state *state)
 {
-	const struct rvp_life_site *site = &life->sites[number];
-
 	return site->decreases * INCREASES_A_DECREASE <= site->increases && site->most_border_bytes >= least &&
 	       site->grown_bytes * 2 >= site->most_border_bytes &&
-	       count_increases(life, number, state) >= LEAST_INCREASES;
+	       count_increases(life, site, state) >= LEAST_INCREASES;
 }
 
 static bool grows_evenly(const struct rvp_life_site *site)
@@ -147,17 +142,16 @@ static bool grows_evenly(const struct rvp_life_site *site)
 }
 
 /* Another call path that does the same at the same time: keys and values on two lines of the program. */
-static bool has_twin(const struct rvp_life *life, size_t number, uint64_t least, const struct rvp_state *state)
+static bool has_twin(const struct rvp_life *life, const struct rvp_life_site *site, uint64_t least,
+		     const struct rvp_state *state)
 {
-	const struct rvp_life_site *site = &life->sites[number];
-
 	for (size_t i = 0; i < life->count; i++) {
 		const struct rvp_life_site *other = &life->sites[i];
 
 		if (other != site && other->increases == site->increases &&
 		    other->grown_bytes == site->grown_bytes &&
 		    other->first_growth_step == site->first_growth_step &&
-		    grows(life, i, least, state))
+		    grows(life, other, least, state))
 			return true;
 	}
 	return false;
@@ -171,15 +165,14 @@ static struct rvp_verdict verdict_of(enum rvp_category category, uint8_t confide
 				    .reason = reason};
 }
 
-static void claim_grower(struct lifetime *lifetime, uint32_t number, uint8_t confidence)
+static void claim_grower(struct lifetime *lifetime, const struct rvp_life_site *site, uint8_t confidence)
 {
-	const struct rvp_life_site *site = &lifetime->life.sites[number];
 	struct rvp_attribution *attribution = lifetime->source.attribution;
 	uint32_t reason =
 	    rvp_reason(attribution, "grew at %u borders between steps, by %llu bytes in all, shrank at %u",
 		       site->increases, (unsigned long long)site->grown_bytes, site->decreases);
 
-	rvp_claim_site(attribution, number, verdict_of(RVP_CATEGORY_KV_CACHE, confidence, reason), 0,
+	rvp_claim_site(attribution, site->number, verdict_of(RVP_CATEGORY_KV_CACHE, confidence, reason), 0,
 		       UINT64_MAX);
 }
 
@@ -190,17 +183,16 @@ static bool is_replaced_by(const struct rvp_life_site *old, const struct rvp_lif
 	       old->crossing_bytes * 2 >= grower->grown_bytes / (grower->increases ? grower->increases : 1);
 }
 
-static void claim_replaced(struct lifetime *lifetime, uint32_t number, const struct rvp_state *state)
+static void claim_replaced(struct lifetime *lifetime, const struct rvp_life_site *grower, const struct rvp_state *state)
 {
 	struct rvp_attribution *attribution = lifetime->source.attribution;
-	const struct rvp_life_site *grower = &lifetime->life.sites[number];
 
 	for (size_t i = 0; i < lifetime->life.crosser_count; i++) {
 		const struct rvp_life_crosser *crosser = &lifetime->life.crossers[i];
-		const struct rvp_life_site *old = &lifetime->life.sites[crosser->site];
+		const struct rvp_life_site *old = rvp_life_site_of(&lifetime->life, crosser->site);
 
 		if (old == grower || !is_replaced_by(old, grower) ||
-		    state->sites[crosser->site].device != state->sites[number].device)
+		    state->sites[crosser->site].device != state->sites[grower->number].device)
 			continue;
 		rvp_claim_block(
 		    attribution, crosser->key,
@@ -211,15 +203,16 @@ static void claim_replaced(struct lifetime *lifetime, uint32_t number, const str
 }
 
 /* What grew itself, and went on as this one: its decrease is no end of it. */
-static void claim_forerunners(struct lifetime *lifetime, uint32_t grower, const struct rvp_state *state)
+static void claim_forerunners(struct lifetime *lifetime, const struct rvp_life_site *grower,
+			      const struct rvp_state *state)
 {
 	struct rvp_attribution *attribution = lifetime->source.attribution;
 
-	for (uint32_t i = 0; lifetime->life.sites[grower].most_siblings >= 2 && i < lifetime->life.count; i++) {
+	for (uint32_t i = 0; grower->most_siblings >= 2 && i < lifetime->life.count; i++) {
 		const struct rvp_life_site *old = &lifetime->life.sites[i];
 
-		if (old->increases >= 2 && old->decreases <= 1 && went_on_as(&lifetime->life, i, grower, state))
-			rvp_claim_site(attribution, i,
+		if (old->increases >= 2 && old->decreases <= 1 && went_on_as(old, grower, state))
+			rvp_claim_site(attribution, old->number,
 				       verdict_of(RVP_CATEGORY_KV_CACHE, REPLACED_CONFIDENCE,
 						  rvp_reason(attribution, "grew, and a growing store went on from it")),
 				       0, UINT64_MAX);
@@ -241,17 +234,17 @@ static bool joins(const struct rvp_life_site *site, const struct rvp_life_site *
 	       site->last_born_bytes == grower->last_born_bytes;
 }
 
-static void claim_joined(struct lifetime *lifetime, uint32_t grower, const struct rvp_state *state)
+static void claim_joined(struct lifetime *lifetime, const struct rvp_life_site *grower, const struct rvp_state *state)
 {
 	struct rvp_life *life = &lifetime->life;
 	struct rvp_attribution *attribution = lifetime->source.attribution;
-	uint64_t place = place_of(state, grower);
+	uint64_t place = place_of(state, grower->number);
 
-	for (uint32_t i = 0; place && i < life->count; i++)
-		if (joins(&life->sites[i], &life->sites[grower]) && place_of(state, i) == place &&
-		    state->sites[i].device == state->sites[grower].device)
+	for (const struct rvp_life_site *site = life->sites; place && site < life->sites + life->count; site++)
+		if (joins(site, grower) && place_of(state, site->number) == place &&
+		    state->sites[site->number].device == state->sites[grower->number].device)
 			rvp_claim_site(
-			    attribution, i,
+			    attribution, site->number,
 			    verdict_of(RVP_CATEGORY_KV_CACHE, REPLACED_CONFIDENCE,
 				       rvp_reason(attribution, "stays, as large as what a growing store "
 							       "asks for at the same place")),
@@ -276,13 +269,14 @@ static bool is_within(const struct rvp_life_site *site)
 
 static bool is_temp(const struct lifetime *lifetime, const struct rvp_life_site *site)
 {
+	const struct rvp_life_path *path = &lifetime->life.paths[site->number];
 	uint64_t one_phase_bytes = site->backward_bytes + site->forward_bytes;
 
 	if (site->other_phase_bytes * 2 >= site->born_bytes || !is_within(site))
 		return false;
 	if (lifetime->has_backward && one_phase_bytes * 2 >= site->born_bytes)
 		return true;
-	return site->stayed > site->left && site->span_ns * 2 < site->step_ns;
+	return path->stayed > path->left && site->span_ns * 2 < site->step_ns;
 }
 
 static void claim_passing(struct lifetime *lifetime, uint32_t number, bool temp)
@@ -343,12 +337,13 @@ static void claim_seldom(struct lifetime *lifetime, struct place *passing, size_
 			 const struct rvp_state *state)
 {
 	qsort(passing, count, sizeof *passing, compare_places);
-	for (uint32_t i = 0; i < lifetime->life.count; i++) {
+	for (size_t i = 0; i < lifetime->life.count; i++) {
+		const struct rvp_life_site *site = &lifetime->life.sites[i];
 		const struct place *found;
 		struct place place;
 		bool differ = false;
 
-		if (!passed_too_seldom(lifetime, &lifetime->life.sites[i]) || !find_place(state, i, &place))
+		if (!passed_too_seldom(lifetime, site) || !find_place(state, site->number, &place))
 			continue;
 		found = bsearch(&place, passing, count, sizeof place, compare_places);
 		if (!found)
@@ -359,7 +354,7 @@ static void claim_seldom(struct lifetime *lifetime, struct place *passing, size_
 		     next < passing + count && compare_places(next, &place) == 0; next++)
 			differ |= next->is_temp != found->is_temp;
 		if (!differ)
-			claim_passing(lifetime, i, found->is_temp);
+			claim_passing(lifetime, site->number, found->is_temp);
 	}
 }
 
@@ -370,15 +365,16 @@ static void claim_all_passing(struct lifetime *lifetime, const bool *is_claimed,
 	struct place *passing = malloc((life->count + 1) * sizeof *passing);
 	size_t count = 0;
 
-	for (uint32_t i = 0; i < life->count; i++) {
+	for (size_t i = 0; i < life->count; i++) {
+		const struct rvp_life_site *site = &life->sites[i];
 		struct place place;
 
-		if (is_claimed[i] || !passes(lifetime, &life->sites[i]))
+		if (is_claimed[i] || !passes(lifetime, site))
 			continue;
-		claim_passing(lifetime, i, is_temp(lifetime, &life->sites[i]));
-		if (!passing || !find_place(state, i, &place))
+		claim_passing(lifetime, site->number, is_temp(lifetime, site));
+		if (!passing || !find_place(state, site->number, &place))
 			continue;
-		place.is_temp = is_temp(lifetime, &life->sites[i]);
+		place.is_temp = is_temp(lifetime, site);
 		passing[count++] = place;
 	}
 	if (passing)
@@ -399,18 +395,18 @@ static void survey_end(struct rvp_evidence_source *source, const struct rvp_stat
 	if (life->steps->count < LEAST_STEPS)
 		least = UINT64_MAX; /* nothing can have grown */
 	is_claimed = calloc(life->count + 1, sizeof *is_claimed);
-	for (uint32_t i = 0; is_claimed && i < life->count; i++) {
+	for (size_t i = 0; is_claimed && i < life->count; i++) {
 		const struct rvp_life_site *site = &life->sites[i];
 
 		is_claimed[i] = true;
-		if (grows(life, i, least, state) &&
-		    (site->most_siblings >= 2 || has_twin(life, i, least, state))) {
-			claim_grower(lifetime, i, GROWTH_CONFIDENCE);
-			claim_replaced(lifetime, i, state);
-			claim_forerunners(lifetime, i, state);
-			claim_joined(lifetime, i, state);
-		} else if (grows(life, i, least, state) && grows_evenly(site)) {
-			claim_grower(lifetime, i, LONE_CONFIDENCE);
+		if (grows(life, site, least, state) &&
+		    (site->most_siblings >= 2 || has_twin(life, site, least, state))) {
+			claim_grower(lifetime, site, GROWTH_CONFIDENCE);
+			claim_replaced(lifetime, site, state);
+			claim_forerunners(lifetime, site, state);
+			claim_joined(lifetime, site, state);
+		} else if (grows(life, site, least, state) && grows_evenly(site)) {
+			claim_grower(lifetime, site, LONE_CONFIDENCE);
 		} else {
 			is_claimed[i] = false;
 		}
@@ -433,10 +429,9 @@ struct rvp_evidence_source *rvp_evidence_lifetime(struct rvp_attribution *attrib
 {
 	struct lifetime *lifetime = calloc(1, sizeof *lifetime);
 
-	(void)attribution;
 	if (!lifetime)
 		return NULL;
-	lifetime->trials = rvp_trials_open();
+	lifetime->trials = rvp_trials_open(rvp_attribution_run(attribution)->process_count);
 	if (!lifetime->trials) {
 		free(lifetime);
 		return NULL;

@@ -16,4 +16,10 @@ bool rvp_grow(void **items, size_t *room, size_t need, size_t item_bytes);
 enum { RVP_LINE_BYTES = 64 };
 void *rvp_line_room(size_t bytes);
 
+/* The same, growing: makes `*items` hold `need` items of `item_bytes`, *room says how many it can. What is large moves
+ * with its pages, not by copying, and takes memory only as far as it is used. New items are not zero. False without
+ * memory: then nothing has changed. rvp_line_free() gives it back. */
+bool rvp_line_grow(void **items, size_t *room, size_t need, size_t item_bytes);
+void rvp_line_free(void *items, size_t room, size_t item_bytes);
+
 #endif

@@ -107,18 +107,23 @@ static bool add_places(struct rvp_kernel_stream *stream)
 
 /* ---- a window ---- */
 
-static bool make_room(struct rvp_kernel_stream *stream)
+static void free_room(struct rvp_kernel_stream *stream)
 {
-	size_t room = 2 * stream->window;
-
-	if (stream->room >= room)
-		return true;
 	free(stream->pieces);
 	free(stream->spare);
 	free(stream->keys);
 	free(stream->spare_keys);
 	free(stream->serials);
 	free(stream->spare_serials);
+}
+
+static bool make_room(struct rvp_kernel_stream *stream)
+{
+	size_t room = 2 * stream->window;
+
+	if (stream->room >= room)
+		return true;
+	free_room(stream);
 	stream->pieces = malloc(room * sizeof *stream->pieces);
 	stream->spare = malloc(stream->window * sizeof *stream->spare);
 	stream->keys = malloc(room * sizeof *stream->keys);
@@ -359,12 +364,7 @@ void rvp_kernel_stream_close(struct rvp_kernel_stream *stream)
 		return;
 	free(stream->clocks);
 	free(stream->places);
-	free(stream->pieces);
-	free(stream->spare);
-	free(stream->keys);
-	free(stream->spare_keys);
-	free(stream->serials);
-	free(stream->spare_serials);
+	free_room(stream);
 	free(stream);
 }
 

@@ -15,27 +15,33 @@ void rvp_life_open(struct rvp_life *life, const struct rvp_steps *steps)
 	*life = (struct rvp_life){.steps = steps};
 }
 
-static struct rvp_life_site *site_at(struct rvp_life *life, uint32_t number)
+struct rvp_life_path *rvp_life_path_of(struct rvp_life *life, uint32_t number)
 {
-	if (number >= life->count) {
-		size_t count = life->count ? life->count : 256;
-		struct rvp_life_site *more;
+	if (rvp_grow((void **)&life->paths, &life->path_count, (size_t)number + 1, sizeof *life->paths))
+		return &life->paths[number];
+	life->no_memory = true;
+	return NULL;
+}
 
-		while (count <= number)
-			count *= 2;
-		more = realloc(life->sites, count * sizeof *more);
-		if (!more) {
-			life->no_memory = true;
-			return NULL;
-		}
-		memset(more + life->count, 0, (count - life->count) * sizeof *more);
-		for (size_t i = life->count; i < count; i++)
-			more[i].last_step = more[i].first_growth_step = more[i].crossing_step =
-			    more[i].last_crossing_step = -1;
-		life->sites = more;
-		life->count = count;
+struct rvp_life_site *rvp_life_site_of(const struct rvp_life *life, uint32_t number)
+{
+	return &life->sites[life->paths[number].row - 1];
+}
+
+static struct rvp_life_site *add_site(struct rvp_life *life, struct rvp_life_path *path, uint32_t number)
+{
+	if (!rvp_grow((void **)&life->sites, &life->room, life->count + 1, sizeof *life->sites)) {
+		life->no_memory = true;
+		return NULL;
 	}
-	return &life->sites[number];
+	life->sites[life->count] = (struct rvp_life_site){.number = number,
+							  .live_bytes = path->live_bytes,
+							  .last_step = -1,
+							  .first_growth_step = -1,
+							  .crossing_step = -1,
+							  .last_crossing_step = -1};
+	path->row = (uint32_t)++life->count;
+	return &life->sites[life->count - 1];
 }
 
 /* What is live now is what was live at the border behind last_step, and at all borders since. */
@@ -179,32 +185,60 @@ static void see_death(struct rvp_life *life, struct rvp_life_site *site, const s
 	see_phases(life, site, event);
 }
 
+static void see_before_steps(struct rvp_life_path *path, const struct rvp_event *event)
+{
+	uint64_t bytes = event->block.bytes;
+
+	if (event->kind == RVP_EVENT_DIED)
+		path->live_bytes -= bytes < path->live_bytes ? bytes : path->live_bytes;
+	else
+		path->live_bytes += bytes;
+}
+
 void rvp_life_see(struct rvp_life *life, const struct rvp_event *event)
 {
+	struct rvp_life_path *path;
 	struct rvp_life_site *site;
 	int64_t step;
 
 	if (event->kind > RVP_EVENT_RESTORED || event->block.flags & RVP_BLOCK_SAMPLED)
 		return;
-	site = site_at(life, event->block.site);
-	if (!site)
+	path = rvp_life_path_of(life, event->block.site);
+	if (!path)
 		return;
 	step = step_at(life, event->moment->ns);
-	if (event->kind == RVP_EVENT_DIED)
+	if (step < 0 && !path->row) {
+		see_before_steps(path, event);
+		return;
+	}
+	site = path->row ? &life->sites[path->row - 1] : add_site(life, path, event->block.site);
+	if (site && event->kind == RVP_EVENT_DIED)
 		see_death(life, site, event, step);
-	else
+	else if (site)
 		see_birth(site, &event->block, step);
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+	const struct rvp_life_site *a = left, *b = right;
+
+	return a->number < b->number ? -1 : a->number > b->number;
 }
 
 void rvp_life_settle(struct rvp_life *life)
 {
-	for (size_t i = 0; i < life->count; i++)
+	if (life->count)
+		qsort(life->sites, life->count, sizeof *life->sites, compare_numbers);
+	for (size_t i = 0; i < life->count; i++) {
+		life->paths[life->sites[i].number].row = (uint32_t)i + 1;
 		if (life->sites[i].last_step >= 0 && life->sites[i].last_step < (int64_t)life->steps->count)
 			note_border(&life->sites[i]);
+	}
 }
 
 void rvp_life_free(struct rvp_life *life)
 {
+	free(life->paths);
 	free(life->sites);
 	free(life->crossers);
 	memset(life, 0, sizeof *life);

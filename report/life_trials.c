@@ -3,9 +3,11 @@
  * tried. */
 #include "report/life_trials.h"
 
+#include "report/path_spans.h"
+
 #include <stdlib.h>
 
-enum { PLACES = 64, TRIALS_A_SITE = 64, CALLERS = 1 << 14, WRAPPER_CALLERS = 4, DEPTH_MAX = 512 };
+enum { PLACES = 64, TRIALS_A_SITE = 64, CALLERS = 1 << 14, WRAPPER_CALLERS = 4 };
 
 struct trial {
 	uint64_t address;
@@ -25,14 +27,25 @@ struct caller {
 };
 
 struct rvp_trials {
+	struct rvp_path_spans *spans; /* by process; made at its first trial */
+	size_t process_count;
 	struct trial places[PLACES];
 	unsigned open_count;
 	struct caller callers[CALLERS];
 };
 
-struct rvp_trials *rvp_trials_open(void)
+struct rvp_trials *rvp_trials_open(size_t process_count)
 {
-	return calloc(1, sizeof(struct rvp_trials));
+	struct rvp_trials *trials = calloc(1, sizeof *trials);
+
+	if (!trials)
+		return NULL;
+	trials->process_count = process_count;
+	trials->spans = calloc(process_count + 1, sizeof *trials->spans);
+	if (trials->spans)
+		return trials;
+	free(trials);
+	return NULL;
 }
 
 /* Whether `pc` asks on behalf of many; a full table forgets, and then nothing is looked through. */
@@ -71,35 +84,24 @@ static uint32_t scope_of(struct rvp_trials *trials, const struct rvp_process *pr
 	return scope;
 }
 
-static bool is_under(const struct rvp_process *process, uint32_t path, uint32_t scope)
-{
-	for (int i = 0; path && i < DEPTH_MAX; i++) {
-		const struct rvp_node *node = rvp_node_at(process, path);
-
-		if (path == scope)
-			return true;
-		path = node ? node->parent : 0;
-	}
-	return false;
-}
-
 static void end_trial(struct rvp_trials *trials, struct rvp_life *life, struct trial *trial, bool stayed)
 {
+	struct rvp_life_path *path;
+
 	trial->is_open = false;
 	trials->open_count--;
-	if (trial->site >= life->count)
-		return;
-	if (stayed)
-		life->sites[trial->site].stayed++;
-	else
-		life->sites[trial->site].left++;
+	path = rvp_life_path_of(life, trial->site);
+	if (path && stayed)
+		path->stayed++;
+	else if (path)
+		path->left++;
 }
 
-static bool stays(const struct trial *trial, const struct rvp_run *run, const struct rvp_site *site)
+static bool stays(const struct rvp_trials *trials, const struct trial *trial, const struct rvp_site *site)
 {
 	if (trial->python)
 		return site->python == trial->python;
-	return is_under(&run->processes[trial->process], site->stack, trial->scope);
+	return site->stack && rvp_is_under(&trials->spans[trial->process], site->stack, trial->scope);
 }
 
 /* The thread asks again: is it still inside? */
@@ -113,7 +115,7 @@ static void see_others(struct rvp_trials *trials, struct rvp_life *life, const s
 
 		if (trial->is_open && trial->process == event->moment->process &&
 		    trial->device == rvp_block_device(&event->block) &&
-		    trial->stream == event->block.stream && !stays(trial, state->run, site))
+		    trial->stream == event->block.stream && !stays(trials, trial, site))
 			end_trial(trials, life, trial, false);
 	}
 }
@@ -133,6 +135,9 @@ static void begin_trial(struct rvp_trials *trials, const struct rvp_event *event
 	trial.scope = scope_of(trials, &state->run->processes[trial.process], site);
 	if (!trial.python && !trial.scope)
 		return;
+	if (!trial.python && !trials->spans[trial.process].spans &&
+	    !rvp_path_spans_make(&trials->spans[trial.process], &state->run->processes[trial.process]))
+		return;
 	for (int i = 0; i < PLACES; i++)
 		if (!trials->places[i].is_open) {
 			trials->places[i] = trial;
@@ -141,9 +146,11 @@ static void begin_trial(struct rvp_trials *trials, const struct rvp_event *event
 		}
 }
 
-static bool is_tried_enough(const struct rvp_life *life, uint32_t site)
+static bool is_tried_enough(struct rvp_life *life, uint32_t site)
 {
-	return site >= life->count || life->sites[site].stayed + life->sites[site].left >= TRIALS_A_SITE;
+	const struct rvp_life_path *path = rvp_life_path_of(life, site);
+
+	return !path || path->stayed + path->left >= TRIALS_A_SITE;
 }
 
 static void see_death(struct rvp_trials *trials, struct rvp_life *life, const struct rvp_event *event)
@@ -173,5 +180,9 @@ void rvp_trials_see(struct rvp_trials *trials, struct rvp_life *life, const stru
 
 void rvp_trials_free(struct rvp_trials *trials)
 {
+	for (size_t i = 0; trials && i < trials->process_count; i++)
+		rvp_path_spans_free(&trials->spans[i]);
+	if (trials)
+		free(trials->spans);
 	free(trials);
 }

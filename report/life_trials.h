@@ -14,7 +14,7 @@
 struct rvp_trials;
 
 /* NULL without memory. */
-struct rvp_trials *rvp_trials_open(void);
+struct rvp_trials *rvp_trials_open(size_t process_count);
 
 /* A birth or a death, with the state after it. What a trial came to is counted in life's sites (stayed,
  * left). */

@@ -31,8 +31,7 @@ struct rvp_pass {
 	uint64_t device_peak_bytes, device_peak_live_bytes, device_peak_managed_bytes; /* of question->device */
 	struct rvp_peak_noise noise;
 	int64_t quiet_peak_bytes; /* rvp_pass_quiet_bytes, at the peak */
-	struct rvp_amount **moments; /* a row a moment: live by site, site_counts[] of them */
-	size_t *site_counts;
+	size_t held_room; /* of answer->held */
 	size_t next_moment;
 	uint64_t due_ns; /* something is to be done before a moment behind this one */
 	struct rvp_lasting *lasting; /* by number in `base`; with attribution */
@@ -151,7 +150,7 @@ uint64_t rvp_pass_next_recast_ns(const struct rvp_pass *pass); /* RVP_NEVER: non
 void rvp_pass_take_moment(struct rvp_pass *pass, size_t number);
 /* A moment is over when something happens behind it. */
 void rvp_pass_take_moments_before(struct rvp_pass *pass, uint64_t ns);
-/* Into answer->sites; false without memory. */
-bool rvp_pass_give_moments(struct rvp_pass *pass);
+/* Into answer->sites. */
+void rvp_pass_give_moments(struct rvp_pass *pass);
 
 #endif

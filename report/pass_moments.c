@@ -1,21 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* pass_moments.c: see pass.h: what was live at the moments that were asked for. */
+/* pass_moments.c: see pass.h: what was live at the moments that were asked for. Most of a framework's call paths have
+ * the same at all of them: what is kept is where it is another than at the moment before. */
+#include "report/grow.h"
 #include "report/pass.h"
 
 #include <stdlib.h>
 
+static bool is_same(const struct rvp_amount *a, const struct rvp_amount *b)
+{
+	return a->bytes == b->bytes && a->count == b->count;
+}
+
+static bool hold(struct rvp_pass *pass, struct rvp_site *site, size_t moment)
+{
+	static const struct rvp_amount nothing;
+	struct rvp_analysis *answer = pass->answer;
+	size_t last = site->last_held;
+
+	if (is_same(&site->live, last ? &answer->held[last - 1].amount : &nothing))
+		return true;
+	if (answer->held_count == UINT32_MAX ||
+	    !rvp_grow((void **)&answer->held, &pass->held_room, answer->held_count + 1, sizeof *answer->held))
+		return false;
+	answer->held[answer->held_count] =
+	    (struct rvp_held){.moment = (uint32_t)moment,
+			      .before = last ? (uint32_t)(answer->held_count + 1 - last) : 0,
+			      .amount = site->live};
+	site->last_held = (uint32_t)++answer->held_count;
+	return true;
+}
+
 void rvp_pass_take_moment(struct rvp_pass *pass, size_t number)
 {
-	size_t count = pass->sites->count;
-
-	pass->moments[number] = calloc(count + 1, sizeof **pass->moments);
-	if (!pass->moments[number]) {
-		pass->no_memory = true;
-		return;
-	}
-	for (size_t i = 0; i < count; i++)
-		pass->moments[number][i] = pass->sites->sites[i].live;
-	pass->site_counts[number] = count;
+	for (size_t i = 0; i < pass->sites->count; i++)
+		pass->no_memory |= !hold(pass, &pass->sites->sites[i], number);
 	pass->answer->moment_live_bytes[number] = pass->state.tracked.amount.bytes;
 }
 
@@ -31,23 +49,12 @@ void rvp_pass_take_moments_before(struct rvp_pass *pass, uint64_t ns)
 	}
 }
 
-bool rvp_pass_give_moments(struct rvp_pass *pass)
+void rvp_pass_give_moments(struct rvp_pass *pass)
 {
-	size_t count = pass->question->moment_count, sites = pass->sites->count;
+	struct rvp_analysis *answer = pass->answer;
 
-	if (!count)
-		return true;
-	struct rvp_amount *table = calloc(sites * count + 1, sizeof *table);
-
-	if (!table)
-		return false;
-	for (size_t i = 0; i < sites; i++) {
-		pass->sites->sites[i].at_moments = table + i * count;
-		for (size_t k = 0; k < count; k++)
-			if (i < pass->site_counts[k])
-				table[i * count + k] = pass->moments[k][i];
-	}
-	pass->answer->moment_table = table;
-	pass->answer->moment_count = count;
-	return true;
+	for (size_t i = 0; i < pass->sites->count; i++)
+		if (pass->sites->sites[i].last_held)
+			pass->sites->sites[i].held = &answer->held[pass->sites->sites[i].last_held - 1];
+	answer->moment_count = pass->question->moment_count;
 }

@@ -57,7 +57,7 @@ uint32_t rvp_pass_classify(void *context, const struct rvp_event *birth)
 	verdict = rvp_attribution_judge(pass->question->attribution, birth);
 	if (verdict.purpose == RVP_CATEGORY_UNKNOWN && birth->block.flags & RVP_BLOCK_FILE)
 		return RVP_NOT_COUNTED;
-	number = rvp_site_with_purpose(pass->sites, &pass->base.sites[birth->block.site], verdict.purpose,
+	number = rvp_site_with_purpose(pass->sites, &pass->base.keys[birth->block.site], verdict.purpose,
 				       verdict.evidence, verdict.confidence, verdict.reason);
 	if (number != UINT32_MAX)
 		remember(pass, birth, number);
@@ -107,7 +107,7 @@ static void change(struct rvp_pass *pass, const struct rvp_recast *to)
 
 	if (!block)
 		return;
-	number = rvp_site_with_purpose(pass->sites, &pass->base.sites[block->site], to->verdict.purpose,
+	number = rvp_site_with_purpose(pass->sites, &pass->base.keys[block->site], to->verdict.purpose,
 				       to->verdict.evidence, to->verdict.confidence, to->verdict.reason);
 	if (number == UINT32_MAX) {
 		pass->no_memory = true;

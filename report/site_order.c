@@ -16,9 +16,9 @@ static int64_t clamp(uint64_t value)
 
 static int64_t growth(const struct rvp_site *site, size_t moment_count)
 {
-	if (moment_count < 2 || !site->at_moments)
+	if (moment_count < 2)
 		return 0;
-	return clamp(site->at_moments[moment_count - 1].bytes) - clamp(site->at_moments[0].bytes);
+	return clamp(rvp_site_at(site, moment_count - 1).bytes) - clamp(rvp_site_at(site, 0).bytes);
 }
 
 static int64_t key_of(const struct rvp_analysis *answer, const struct rvp_site *site,

@@ -363,7 +363,7 @@ static uint32_t python_path(const struct rvp_process *process, uint32_t python, 
 	return depth ? depth + 1 : 0;
 }
 
-static uint32_t path_of(const struct rvp_process *process, const struct rvp_site *site, bool is_python,
+static uint32_t path_of(const struct rvp_process *process, const struct rvp_site_key *site, bool is_python,
 			uint64_t *words)
 {
 	return is_python ? python_path(process, site->python, site->stack, words)
@@ -381,13 +381,13 @@ static bool write_paths(const struct rvp_run *run, struct rvp_step_events *out,
 	if (!out->paths)
 		return false;
 	for (size_t i = 0; i < sites->count; i++)
-		sum += path_of(process, &sites->sites[i], is_python, NULL);
+		sum += path_of(process, &sites->keys[i], is_python, NULL);
 	out->words = calloc(sum + RVP_STEP_DEPTH_MAX, sizeof *out->words);
 	if (!out->words)
 		return false;
 	sum = 0;
 	for (size_t i = 0; i < sites->count; i++) {
-		uint32_t depth = path_of(process, &sites->sites[i], is_python, out->words + sum);
+		uint32_t depth = path_of(process, &sites->keys[i], is_python, out->words + sum);
 
 		out->paths[i] = (struct rvp_step_path){(uint32_t)sum, depth};
 		sum += depth;
@@ -399,7 +399,7 @@ static bool write_paths(const struct rvp_run *run, struct rvp_step_events *out,
 static bool gather(const struct rvp_run *run, struct rvp_step_events *out, bool is_python)
 {
 	struct gathering gathering = {.out = out, .tables = calloc(run->process_count + 1, sizeof *gathering.tables)};
-	bool is_good = gathering.tables && rvp_site_table_open(&gathering.sites, run->process_count);
+	bool is_good = gathering.tables && rvp_site_table_open(&gathering.sites, run->process_count, true);
 
 	gathering.live = gathering.tables ? &gathering.tables[out->process] : NULL;
 	is_good = is_good && listen(run, &gathering);

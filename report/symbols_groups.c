@@ -127,20 +127,20 @@ static struct rvp_group *add_group(struct rvp_groups *groups, uint64_t hash, con
 	return &groups->groups[groups->count++];
 }
 
-static void add(struct rvp_amount *sum, const struct rvp_amount *part)
+static void add(struct rvp_amount *sum, struct rvp_amount part)
 {
-	sum->bytes += part->bytes;
-	sum->count += part->count;
+	sum->bytes += part.bytes;
+	sum->count += part.count;
 }
 
 static void add_site(struct rvp_group *group, const struct rvp_site *site, size_t moment_count)
 {
-	add(&group->allocated, &site->allocated);
-	add(&group->temporary, &site->temporary);
-	add(&group->at_peak, &site->at_peak);
-	add(&group->at_end, &site->at_end);
-	for (size_t i = 0; i < moment_count && site->at_moments; i++)
-		add(&group->at_moments[i], &site->at_moments[i]);
+	add(&group->allocated, site->allocated);
+	add(&group->temporary, site->temporary);
+	add(&group->at_peak, site->at_peak);
+	add(&group->at_end, site->at_end);
+	for (size_t i = 0; i < moment_count && site->held; i++)
+		add(&group->at_moments[i], rvp_site_at(site, i));
 	group->is_estimate |= site->is_estimate;
 	if (site->largest_bytes > group->largest_bytes)
 		group->largest_bytes = site->largest_bytes;

@@ -173,7 +173,7 @@ static bool is_cache(const struct maker *maker, const struct rvp_site *site)
 static void add_site(const struct maker *maker, const struct rvp_site *site, double *y)
 {
 	for (size_t i = 0; i < maker->ends->count; i++)
-		y[i] += (double)site->at_moments[i].bytes;
+		y[i] += (double)rvp_site_at(site, i).bytes;
 }
 
 /* Of all sites but the cache's the one that grows fastest. */
@@ -209,7 +209,7 @@ static void find_cache_growth(const struct maker *maker, const double *x, double
 		if (!is_cache(maker, site))
 			continue;
 		add_site(maker, site, y);
-		if (!most || site->at_moments[last].bytes > most->at_moments[last].bytes)
+		if (!most || rvp_site_at(site, last).bytes > rvp_site_at(most, last).bytes)
 			most = site;
 	}
 	if (most && grows(maker, most, x, y, &growth))

@@ -34,7 +34,7 @@ uint64_t attributed_live(const struct attributed *it, const char *purpose, size_
 
 	for (size_t i = 0; i < it->answer.site_count; i++)
 		if (strcmp(rvp_purpose_name(purposes, it->answer.sites[i].purpose), purpose) == 0)
-			bytes += it->answer.sites[i].at_moments[moment].bytes;
+			bytes += rvp_site_at(&it->answer.sites[i], moment).bytes;
 	return bytes;
 }
 

@@ -90,7 +90,7 @@ START_TEST(whatever_comes_sums_up)
 			uint64_t bytes = 0;
 
 			for (size_t i = 0; i < answer->site_count; i++)
-				bytes += answer->sites[i].at_moments[k].bytes;
+				bytes += rvp_site_at(&answer->sites[i], k).bytes;
 			ck_assert_uint_eq(bytes, made_device_live(&it, number, k));
 			ck_assert_uint_lt(bytes, 1u << 30);
 		}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One site for each call path, however many numbers the library gave it. */
 #include "report/analysis.h"
+#include "report/grow.h"
+#include "report/path_spans.h"
 #include "tests/unit/run_maker.h"
 #include "tests/unit/run_suite.h"
 
@@ -9,6 +11,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -195,6 +198,53 @@ START_TEST(parents_that_cannot_be_are_cut)
 }
 END_TEST
 
+static bool is_above(const struct rvp_process *of, uint32_t path, uint32_t scope)
+{
+	while (path && path != scope)
+		path = rvp_node_at(of, path) ? rvp_node_at(of, path)->parent : 0;
+	return path == scope;
+}
+
+START_TEST(spans_say_what_walks_say)
+{
+	enum { NODES = 300 };
+	struct rvp_path_spans spans;
+
+	for (uint64_t number = 1; number < NODES; number++)
+		node(one, number, number < 4 ? 0 : (number * 2654435761u >> 7) % number, 0x400000 + number * 16);
+	alloc(one, NODES - 1, 0);
+	analyse();
+	ck_assert_uint_eq(run->processes[0].node_count, NODES);
+	ck_assert(rvp_path_spans_make(&spans, &run->processes[0]));
+	for (uint32_t path = 0; path < NODES + 2; path++)
+		for (uint32_t scope = 1; scope < NODES + 2; scope++)
+			ck_assert_int_eq(rvp_is_under(&spans, path, scope),
+					 is_above(&run->processes[0], path, scope));
+	rvp_path_spans_free(&spans);
+	finish();
+}
+END_TEST
+
+START_TEST(what_grows_keeps_what_it_has)
+{
+	enum { MOST = 1 << 20 };
+	uint64_t *items = NULL;
+	size_t room = 0;
+
+	for (uint64_t i = 0; i < MOST; i++) {
+		ck_assert(rvp_line_grow((void **)&items, &room, i + 1, sizeof *items));
+		items[i] = i * 3;
+	}
+	ck_assert_uint_ge(room, MOST);
+	ck_assert_uint_eq((uintptr_t)items % RVP_LINE_BYTES, 0);
+	for (uint64_t i = 0; i < MOST; i++)
+		ck_assert_uint_eq(items[i], i * 3);
+	rvp_line_free(items, room, sizeof *items);
+	maker_close(&maker);
+	maker_remove(&maker);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("paths");
@@ -207,6 +257,8 @@ int main(void)
 	tcase_add_test(cases, the_same_file_loaded_again_is_the_same_path);
 	tcase_add_test(cases, sums_beyond_the_log_are_of_paths);
 	tcase_add_test(cases, parents_that_cannot_be_are_cut);
+	tcase_add_test(cases, spans_say_what_walks_say);
+	tcase_add_test(cases, what_grows_keeps_what_it_has);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }

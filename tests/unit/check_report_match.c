@@ -294,10 +294,10 @@ START_TEST(moments_and_growth)
 	analyse_with((struct rvp_question){.moments_ns = moments, .moment_count = 2});
 	ck_assert_uint_eq(answer.moment_live_bytes[0], 150);
 	ck_assert_uint_eq(answer.moment_live_bytes[1], 550);
-	ck_assert_uint_eq(site_with(0, 1)->at_moments[0].bytes, 100);
-	ck_assert_uint_eq(site_with(0, 1)->at_moments[1].bytes, 0);
-	ck_assert_uint_eq(site_with(0, 3)->at_moments[0].bytes, 0);
-	ck_assert_uint_eq(site_with(0, 3)->at_moments[1].bytes, 500);
+	ck_assert_uint_eq(rvp_site_at(site_with(0, 1), 0).bytes, 100);
+	ck_assert_uint_eq(rvp_site_at(site_with(0, 1), 1).bytes, 0);
+	ck_assert_uint_eq(rvp_site_at(site_with(0, 3), 0).bytes, 0);
+	ck_assert_uint_eq(rvp_site_at(site_with(0, 3), 1).bytes, 500);
 	uint32_t *order = rvp_sites_by(&answer, RVP_BY_GROWTH);
 
 	ck_assert_uint_eq(answer.sites[order[0]].stack, 3);

@@ -283,7 +283,7 @@ static void same_site(const struct rvp_site *a, const struct rvp_site *b)
 	same_amount(a->at_peak, b->at_peak);
 	same_amount(a->at_end, b->at_end);
 	for (int i = 0; i < MOMENTS; i++)
-		same_amount(a->at_moments[i], b->at_moments[i]);
+		same_amount(rvp_site_at(a, i), rvp_site_at(b, i));
 }
 
 static void same_totals(const struct rvp_totals *a, const struct rvp_totals *b)

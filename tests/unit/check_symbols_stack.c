@@ -351,10 +351,10 @@ END_TEST
 
 START_TEST(growth_is_signed_and_may_run_to_the_end)
 {
-	struct rvp_amount moments[2][2] = {{{100, 4}, {40, 1}}, {{10, 1}, {60, 2}}};
+	struct rvp_held held[2][2] = {{{0, 0, {100, 4}}, {1, 1, {40, 1}}}, {{0, 0, {10, 1}}, {1, 1, {60, 2}}}};
 	struct rvp_site sites[2] = {
-	    {.first_ns = MAKER_EPOCH_NS + 100, .at_moments = moments[0], .at_end = {150, 6}},
-	    {.first_ns = MAKER_EPOCH_NS + 100, .at_moments = moments[1], .at_end = {10, 1}},
+	    {.first_ns = MAKER_EPOCH_NS + 100, .held = &held[0][1], .at_end = {150, 6}},
+	    {.first_ns = MAKER_EPOCH_NS + 100, .held = &held[1][1], .at_end = {10, 1}},
 	};
 	struct rvp_analysis answer = {.sites = sites, .site_count = 2};
 	struct rvp_groups groups;

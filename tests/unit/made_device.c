@@ -53,6 +53,6 @@ uint64_t made_device_live_of(const struct made_device *it, size_t device, const 
 
 	for (size_t i = 0; i < answer->site_count; i++)
 		if (strcmp(rvp_purpose_name(purposes, answer->sites[i].purpose), purpose) == 0)
-			bytes += answer->sites[i].at_moments[moment].bytes;
+			bytes += rvp_site_at(&answer->sites[i], moment).bytes;
 	return bytes;
 }
