@@ -45,17 +45,37 @@ static bool read_line(struct rvp_csv_rows *rows, struct rvp_status *status)
 	return !ferror(rows->file) && (byte != EOF || length);
 }
 
-/* Cuts the line at its commas; how many fields, at most FIELDS_MAX + 1. */
+/* Takes the quotes off the field at `text`, in place; what stands behind it, NULL: its quotes are not balanced. */
+static char *unquote(char *text)
+{
+	char *to = text, *from = text + 1;
+
+	while (*from && (*from != '"' || from[1] == '"')) {
+		from += *from == '"';
+		*to++ = *from++;
+	}
+	if (*from != '"' || (from[1] && from[1] != ','))
+		return NULL;
+	*to = '\0';
+	return from + 1;
+}
+
+/* Cuts the line at its commas; how many fields, at most FIELDS_MAX + 1. 0: a field's quotes are not balanced. */
 static unsigned cut(char *text, char *fields[FIELDS_MAX])
 {
 	unsigned count = 0;
 
-	for (char *comma; count < FIELDS_MAX; text = comma + 1) {
+	while (count < FIELDS_MAX) {
+		char *end = *text == '"' ? unquote(text) : strchrnul(text, ',');
+		bool is_last = end && !*end;
+
+		if (!end)
+			return 0;
 		fields[count++] = text;
-		comma = strchr(text, ',');
-		if (!comma)
+		if (is_last)
 			return count;
-		*comma = '\0';
+		*end = '\0';
+		text = end + 1;
 	}
 	return FIELDS_MAX + 1;
 }
@@ -63,11 +83,12 @@ static unsigned cut(char *text, char *fields[FIELDS_MAX])
 static struct rvp_status find_columns(struct rvp_csv_rows *rows, char *const *fields)
 {
 	for (unsigned i = 0; rows->names[i]; i++) {
+		bool may_miss = *rows->names[i] == '?';
 		unsigned at = 0;
 
-		while (at < rows->field_count && strcmp(fields[at], rows->names[i]) != 0)
+		while (at < rows->field_count && strcmp(fields[at], rows->names[i] + may_miss) != 0)
 			at++;
-		if (at == rows->field_count)
+		if (at == rows->field_count && !may_miss)
 			return rvp_fail_with("read", rvp_csv_path(rows),
 					     "line %" PRIu64 ": the header has no column %s", rows->line,
 					     rows->names[i]);
@@ -87,6 +108,8 @@ static struct rvp_status read_header(struct rvp_csv_rows *rows)
 					  : rvp_fail_with("read", rvp_csv_path(rows), "it is empty: no header");
 	text = rows->text + (strncmp(rows->text, mark, 3) == 0 ? 3 : 0);
 	rows->field_count = cut(text, fields);
+	if (!rows->field_count)
+		return no_csv(rows);
 	if (rows->field_count > FIELDS_MAX)
 		return rvp_fail_with("read", rvp_csv_path(rows), "line 1: more than %d columns", FIELDS_MAX);
 	return find_columns(rows, fields);
@@ -132,12 +155,14 @@ struct rvp_status rvp_csv_rows_next(struct rvp_csv_rows *rows, bool *has_row)
 	if (!*has_row)
 		return status;
 	count = cut(rows->text, fields);
+	if (!count)
+		return no_csv(rows);
 	if (count != rows->field_count)
 		return rvp_fail_with("read", rvp_csv_path(rows),
 				     "line %" PRIu64 ": %s fields than the header's %u", rows->line,
 				     count < rows->field_count ? "fewer" : "more", rows->field_count);
 	for (unsigned i = 0; rows->names[i]; i++)
-		rows->fields[i] = fields[rows->place[i]];
+		rows->fields[i] = rows->place[i] < count ? fields[rows->place[i]] : "";
 	return RVP_OK;
 }
 
@@ -146,7 +171,7 @@ static struct rvp_status fail_at(const struct rvp_csv_rows *rows, unsigned colum
 	const char *field = rows->fields[column];
 
 	return rvp_fail_with("read", rvp_csv_path(rows), "line %" PRIu64 ": %s is %s%.*s%s, %s", rows->line,
-			     rows->names[column], *field ? "'" : "", SHOWN_BYTES, *field ? field : "empty",
+			     rows->names[column] + (*rows->names[column] == '?'), *field ? "'" : "", SHOWN_BYTES, *field ? field : "empty",
 			     *field ? "'" : "", what);
 }
 

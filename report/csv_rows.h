@@ -3,7 +3,9 @@
  * ours or another program's.
  *
  *   - Columns are found by their names; others are passed over. A line has as many fields as the header.
- *   - Numbers are plain: no quotes, no spaces. An empty field was not measured.
+ *   - A field in double quotes may hold commas, and double quotes doubled; no line ends. Numbers have no spaces. An empty field
+ * was not measured.
+ *   - A column whose name is asked for as "?name" may be missing: its fields are empty.
  *   - "\r\n" ends a line too; empty lines and a byte order mark are passed over.
  *   - Every failure names the file, the line and the column. Memory: one line, of RVP_CSV_LINE_MAX_BYTES at most.
  */
@@ -17,7 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { RVP_CSV_COLUMNS_MAX = 4, RVP_CSV_LINE_MAX_BYTES = 1 << 16 };
+enum { RVP_CSV_COLUMNS_MAX = 12, RVP_CSV_LINE_MAX_BYTES = 1 << 16 };
 
 struct rvp_csv_rows {
 	FILE *file;

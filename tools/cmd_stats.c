@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_stats.c: `rvprof stats latency|power|memory FILE|- [--json]`: what the rows of a CSV file come to, by
- * the definitions of docs/metrics.md. The file may be another program's with the same columns. */
+/* cmd_stats.c: `rvprof stats WHAT FILE|- [--json]`: what the rows of a CSV file come to, by the definitions of
+ * docs/metrics.md. The file may be another program's with the same columns. Figures are here, tables in stats_tables.c. */
 #include "report/csv_rows.h"
 #include "report/energy.h"
 #include "report/json_writer.h"
 #include "report/latency.h"
 #include "tools/commands.h"
+#include "tools/stats_tables.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -15,11 +16,19 @@
 #include <string.h>
 
 static const char help[] =
-    "Usage: rvprof stats latency|power|memory FILE|- [--json]\n"
+    "Usage: rvprof stats latency|power|memory|kernels|memory-trace|timers|scopes FILE|- [--json]\n"
     "What the rows of a CSV file come to; '-' is standard input.\n"
     "  latency  of latency.csv: n, percentiles by nearest rank, mean, standard deviation\n"
     "  power    of power.csv: joules by the trapezoid rule, mean and peak watts\n"
     "  memory   of memory.csv: highest and mean RSS, sums of its kv_cache and activation columns\n"
+    "Tables of earlier profilers:\n"
+    "  kernels       name,ms (or kernels.csv): count, least, mean and highest time by name, as Taichi's profiler prints it\n"
+    "    --trace           a row a record in place of a row a name\n"
+    "    --query REGEX     count, least, highest and mean of the kernels whose names begin so\n"
+    "    --arch NAME --toolkit NAME --device NAME   for the table's head\n"
+    "  memory-trace  tag,used_mb,allocated_mb: RAF's memory trace and what it comes to\n"
+    "  timers        timer,step,slot,value: last, running mean, mean of the sorted\n"
+    "  scopes        path,seconds (a path is outer;inner): time by scope as a tree\n"
     "  --json   one JSON object\n"
     "  --help   this\n";
 
@@ -27,6 +36,7 @@ static const char help[] =
 struct answer {
 	struct rvp_json json;
 	bool is_json;
+	struct rvp_table_asked table; /* is_json is this one's, too */
 };
 
 static void open_answer(struct answer *answer)
@@ -228,11 +238,36 @@ static const struct kind {
 	const char *name;
 	const char *columns[RVP_CSV_COLUMNS_MAX];
 	struct rvp_status (*tell)(struct rvp_csv_rows *rows, struct answer *answer);
+	struct rvp_status (*print)(struct rvp_csv_rows *rows, const struct rvp_table_asked *asked);
 } kinds[] = {
-    {"latency", {"wall_time_us"}, tell_latency},
-    {"power", {"timestamp_us", "watts"}, tell_power},
-    {"memory", {"peak_rss_bytes", "kv_cache_bytes", "activation_bytes"}, tell_memory},
+    {"latency", {"wall_time_us"}, tell_latency, NULL},
+    {"power", {"timestamp_us", "watts"}, tell_power, NULL},
+    {"memory", {"peak_rss_bytes", "kv_cache_bytes", "activation_bytes"}, tell_memory, NULL},
+    {"kernels", RVP_STATS_KERNEL_COLUMNS, NULL, rvp_stats_kernels},
+    {"memory-trace", {"tag", "used_mb", "allocated_mb"}, NULL, rvp_stats_memory_trace},
+    {"timers", {"step", "slot", "value", "?timer"}, NULL, rvp_stats_timers},
+    {"scopes", {"path", "seconds", "?thread"}, NULL, rvp_stats_scopes},
 };
+
+/* Tables are printed row after row; a bad row further down must not leave half of one. */
+static struct rvp_status print_whole(const struct kind *kind, struct rvp_csv_rows *rows, struct rvp_table_asked *asked)
+{
+	struct rvp_status status;
+	char bytes[8192];
+	size_t got;
+
+	asked->out = tmpfile();
+	if (!asked->out)
+		return rvp_fail("make", "a temporary file", errno);
+	status = kind->print(rows, asked);
+	if (!rvp_failed(status) && (fflush(asked->out) != 0 || ferror(asked->out)))
+		status = rvp_fail("write", "a temporary file", errno);
+	rewind(asked->out);
+	while (!rvp_failed(status) && (got = fread(bytes, 1, sizeof bytes, asked->out)) > 0)
+		fwrite(bytes, 1, got, stdout);
+	fclose(asked->out);
+	return status;
+}
 
 static int tell(const struct kind *kind, const char *path, struct answer *answer)
 {
@@ -240,7 +275,7 @@ static int tell(const struct kind *kind, const char *path, struct answer *answer
 	struct rvp_status status = rvp_csv_rows_open(&rows, path, kind->columns);
 
 	if (!rvp_failed(status)) {
-		status = kind->tell(&rows, answer);
+		status = kind->tell ? kind->tell(&rows, answer) : print_whole(kind, &rows, &answer->table);
 		rvp_csv_rows_close(&rows);
 	}
 	if (rvp_failed(status)) {
@@ -263,8 +298,12 @@ static int answer_words(int count, char **words, struct answer *answer)
 	const struct kind *kind = count ? kind_of(words[0]) : NULL;
 
 	if (!kind) {
-		rvp_complain("stats takes latency, power or memory%s%s%s", count ? ", not '" : " and a file",
-			     count ? words[0] : "", count ? "'" : "");
+		rvp_complain("stats takes latency, power, memory, kernels, memory-trace, timers or scopes%s%s%s",
+			     count ? ", not '" : " and a file", count ? words[0] : "", count ? "'" : "");
+		return RVP_EXIT_USAGE;
+	}
+	if (answer->table.is_for_kernels && kind->print != rvp_stats_kernels) {
+		rvp_complain("stats %s takes --json alone", kind->name);
 		return RVP_EXIT_USAGE;
 	}
 	if (count != 2) {
@@ -278,9 +317,11 @@ static int answer_words(int count, char **words, struct answer *answer)
 
 int rvp_cmd_stats(int argc, char **argv)
 {
-	static const struct option options[] = {
-	    {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-	struct answer answer = {.is_json = false};
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+						RVP_STATS_TABLE_OPTIONS,
+						{"help", no_argument, NULL, 'h'},
+						{NULL, 0, NULL, 0}};
+	struct answer answer = {.table = rvp_table_asked_first()};
 	int option;
 
 	opterr = 0;
@@ -289,11 +330,14 @@ int rvp_cmd_stats(int argc, char **argv)
 			fputs(help, stdout);
 			return RVP_EXIT_DONE;
 		}
-		if (option != 'j') {
+		if (option == '?' || option == ':') {
 			rvp_complain_of_option(argv[0], option, argv[optind - 1], options);
 			return RVP_EXIT_USAGE;
 		}
-		answer.is_json = true;
+		if (option == 'j')
+			answer.is_json = answer.table.is_json = true;
+		else
+			rvp_table_take_option(&answer.table, option, optarg);
 	}
 	return answer_words(argc - optind, argv + optind, &answer);
 }
