@@ -88,7 +88,8 @@ static bool open_all(struct reading *reading)
 	struct rvp_kernels *kernels = reading->kernels;
 
 	reading->stream = rvp_kernel_stream_open(reading->run);
-	reading->join = rvp_kernel_join_open(reading->run, steps);
+	kernels->ranges = rvp_kernel_ranges_open(reading->run);
+	reading->join = kernels->ranges ? rvp_kernel_join_open(reading->run, steps, kernels->ranges) : NULL;
 	kernels->names = rvp_kernel_names_open(reading->run, reading->question->rule_files);
 	kernels->waits = calloc(reading->run->process_count + 1, sizeof *kernels->waits);
 	if (steps && steps->count) {
@@ -97,6 +98,19 @@ static bool open_all(struct reading *reading)
 	}
 	return reading->stream && reading->join && kernels->names && kernels->waits &&
 	       (!steps || !steps->count || kernels->steps);
+}
+
+/* A range has a larger number than the one around it. */
+static void add_inner_ranges(struct rvp_kernels *kernels)
+{
+	for (size_t i = 0; i < kernels->range_count; i++)
+		kernels->by_range[i].with_inner_ns = kernels->by_range[i].kernels.ns;
+	for (size_t i = kernels->range_count; i-- > RVP_RANGE_FIRST;) {
+		uint32_t outer = rvp_kernel_range_parent(kernels->ranges, (uint32_t)i);
+
+		if (outer >= RVP_RANGE_FIRST)
+			kernels->by_range[outer].with_inner_ns += kernels->by_range[i].with_inner_ns;
+	}
 }
 
 struct rvp_status rvp_kernels_read(struct rvp_kernels *kernels, const struct rvp_run *run,
@@ -116,8 +130,10 @@ struct rvp_status rvp_kernels_read(struct rvp_kernels *kernels, const struct rvp
 	kernels->no_memory |= reading.stream && rvp_kernel_stream_failed(reading.stream);
 	rvp_kernel_stream_close(reading.stream);
 	rvp_kernel_join_close(reading.join);
-	if (!kernels->no_memory)
+	if (!kernels->no_memory) {
+		add_inner_ranges(kernels);
 		return RVP_OK;
+	}
 	rvp_kernels_free(kernels);
 	return rvp_fail("read the device's work", run->folder, ENOMEM);
 }
@@ -138,6 +154,8 @@ void rvp_kernels_free(struct rvp_kernels *kernels)
 	rvp_file_array_free(kernels->steps);
 	free(kernels->sites);
 	free(kernels->site_places);
+	free(kernels->by_range);
+	rvp_kernel_ranges_close(kernels->ranges);
 	free(kernels->waits);
 	*kernels = (struct rvp_kernels){0};
 }

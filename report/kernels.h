@@ -7,7 +7,7 @@
  *     ... kernels.kernels.sum ...
  *     rvp_kernels_free(&kernels);
  *
- * Memory: names, shapes, streams, steps and call paths; the windows of kernels_stream.h; RVP_LAUNCHES_MAX
+ * Memory: names, shapes, streams, steps, call paths and ranges; the windows of kernels_stream.h; RVP_LAUNCHES_MAX
  * launches a process. Nothing grows with the number of pieces.
  *
  * Invariants
@@ -64,6 +64,13 @@ struct rvp_kernel_site {
 	uint64_t estimated_ns; /* by how many launches each recorded one stands for */
 };
 
+/* Of kernels that were launched in this range itself, not in one within it. */
+struct rvp_kernel_range_sum {
+	struct rvp_kernel_sum kernels;
+	uint64_t estimated_ns;  /* as that of a site */
+	uint64_t with_inner_ns; /* and of those in the ranges within it */
+};
+
 /* The clocks of all processes together. */
 struct rvp_kernel_clock {
 	bool is_tied; /* those of all processes with work */
@@ -93,6 +100,9 @@ struct rvp_kernels {
 	size_t site_count, site_room;
 	uint32_t *site_places;
 	size_t site_place_count;
+	struct rvp_kernel_ranges *ranges;
+	struct rvp_kernel_range_sum *by_range; /* by number, rvp_kernel_range_count of them */
+	size_t range_count, range_room;
 	uint64_t flaws[RVP_DEVICE_FLAW_COUNT]; /* NONE: not used */
 	uint64_t flawed_kernels;
 	struct rvp_distribution latency, queued, submitted;

@@ -19,6 +19,7 @@ struct table {
 struct rvp_kernel_join {
 	const struct rvp_run *run;
 	const struct rvp_steps *steps;
+	struct rvp_kernel_ranges *ranges;
 	struct table *tables; /* by process */
 };
 
@@ -125,7 +126,11 @@ static bool join_host(struct rvp_kernel_join *join, const struct rvp_activity *a
 			take_call(table, launch, activity);
 		launch->has_call = true;
 	}
+	if (!work->is_inner)
+		launch->range =
+		    rvp_kernel_range_at(join->ranges, activity->process, activity->tid, activity->start_ns);
 	work->launch = launch;
+	work->range = launch->range;
 	return true;
 }
 
@@ -210,8 +215,10 @@ static void join_device(struct rvp_kernel_join *join, struct rvp_work *work)
 
 	work->launch = launch;
 	work->is_first = is_first;
-	if (launch)
+	if (launch) {
 		launch->is_used = true;
+		work->range = launch->range;
+	}
 	set_step(join, work);
 	set_latency(join, work, is_first);
 	set_path(join, work);
@@ -219,7 +226,7 @@ static void join_device(struct rvp_kernel_join *join, struct rvp_work *work)
 
 bool rvp_kernel_join(struct rvp_kernel_join *join, const struct rvp_activity *activity, struct rvp_work *work)
 {
-	*work = (struct rvp_work){.activity = activity, .step = -1};
+	*work = (struct rvp_work){.activity = activity, .step = -1, .range = RVP_RANGE_UNKNOWN};
 	if (activity->kind == RVP_LAUNCH || activity->kind == RVP_DEVICE_CALL)
 		return join_host(join, activity, work);
 	if (activity->has_device)
@@ -229,7 +236,8 @@ bool rvp_kernel_join(struct rvp_kernel_join *join, const struct rvp_activity *ac
 	return true;
 }
 
-struct rvp_kernel_join *rvp_kernel_join_open(const struct rvp_run *run, const struct rvp_steps *steps)
+struct rvp_kernel_join *rvp_kernel_join_open(const struct rvp_run *run, const struct rvp_steps *steps,
+					     struct rvp_kernel_ranges *ranges)
 {
 	struct rvp_kernel_join *join = calloc(1, sizeof *join);
 
@@ -237,6 +245,7 @@ struct rvp_kernel_join *rvp_kernel_join_open(const struct rvp_run *run, const st
 		return NULL;
 	join->run = run;
 	join->steps = steps;
+	join->ranges = ranges;
 	join->tables = calloc(run->process_count + 1, sizeof *join->tables);
 	if (join->tables)
 		return join;

@@ -157,7 +157,7 @@ static struct rvp_kernel_site *site_of(struct rvp_kernels *kernels, const struct
 }
 
 /* Kernels without a path are a site of their own: stack and python 0. */
-static void add_site(struct rvp_kernels *kernels, const struct rvp_work *work)
+static void add_site(struct rvp_kernels *kernels, struct rvp_work *work)
 {
 	struct rvp_kernel_site *site = site_of(kernels, work);
 	uint64_t stands_for = work->launch ? work->launch->stands_for : 1;
@@ -166,10 +166,28 @@ static void add_site(struct rvp_kernels *kernels, const struct rvp_work *work)
 		kernels->no_memory = true;
 		return;
 	}
+	work->site = (uint32_t)(site - kernels->sites) + 1;
 	add_sum(&site->kernels, work->activity);
 	site->estimated_ns += work->activity->duration_ns * stands_for;
 	kernels->without_path += !work->stack && !work->python;
 	kernels->sampled_launches += stands_for > 1;
+}
+
+/* ---- ranges ---- */
+
+static void add_range(struct rvp_kernels *kernels, const struct rvp_work *work)
+{
+	size_t count = rvp_kernel_range_count(kernels->ranges);
+	struct rvp_kernel_range_sum *range;
+
+	if (!rvp_grow((void **)&kernels->by_range, &kernels->range_room, count, sizeof *kernels->by_range)) {
+		kernels->no_memory = true;
+		return;
+	}
+	kernels->range_count = count;
+	range = &kernels->by_range[work->range];
+	add_sum(&range->kernels, work->activity);
+	range->estimated_ns += work->activity->duration_ns * (work->launch ? work->launch->stands_for : 1);
 }
 
 /* ---- devices ---- */
@@ -226,13 +244,14 @@ static void add_device(struct rvp_kernels *kernels, const struct rvp_run *run, c
 
 /* ---- one piece ---- */
 
-static void add_kernel(struct rvp_kernels *kernels, const struct rvp_work *work)
+static void add_kernel(struct rvp_kernels *kernels, struct rvp_work *work)
 {
 	const struct rvp_activity *activity = work->activity;
 
 	add_sum(&kernels->kernels, activity);
 	add_name(kernels, work);
 	add_site(kernels, work);
+	add_range(kernels, work);
 	kernels->without_launch += !work->launch;
 	kernels->clock_conflicts += work->is_conflict;
 	if (work->has_latency)
@@ -243,7 +262,7 @@ static void add_kernel(struct rvp_kernels *kernels, const struct rvp_work *work)
 		rvp_distribution_add(&kernels->submitted, activity->submitted_ns);
 }
 
-static void add_work(struct rvp_kernels *kernels, const struct rvp_run *run, const struct rvp_work *work)
+static void add_work(struct rvp_kernels *kernels, const struct rvp_run *run, struct rvp_work *work)
 {
 	switch (work->activity->kind) {
 	case RVP_KERNEL: add_kernel(kernels, work); break;
@@ -278,7 +297,7 @@ static void add_host(struct rvp_kernels *kernels, const struct rvp_work *work)
 	}
 }
 
-void rvp_kernels_add(struct rvp_kernels *kernels, const struct rvp_run *run, const struct rvp_work *work)
+void rvp_kernels_add(struct rvp_kernels *kernels, const struct rvp_run *run, struct rvp_work *work)
 {
 	const struct rvp_activity *activity = work->activity;
 

@@ -8,7 +8,7 @@
 /* Name and class of what runs on a device. */
 void rvp_kernels_name(struct rvp_kernels *kernels, const struct rvp_run *run, struct rvp_work *work);
 
-/* In order. Sets kernels->no_memory where there is none. */
-void rvp_kernels_add(struct rvp_kernels *kernels, const struct rvp_run *run, const struct rvp_work *work);
+/* In order. Sets work->site, and kernels->no_memory where there is none. */
+void rvp_kernels_add(struct rvp_kernels *kernels, const struct rvp_run *run, struct rvp_work *work);
 
 #endif

@@ -343,6 +343,7 @@ static void put_work(struct rvp_kernel_trace *to, const struct rvp_work *work,
 		put_kernel_arguments(to->trace, work);
 	else if (activity->kind != RVP_GRAPH_RUN)
 		put_copy_arguments(to->trace, activity);
+	rvp_kernel_trace_put_origin(to, work);
 	rvp_trace_put(to->trace, "}}");
 	if (!work->launch)
 		return;
@@ -488,6 +489,7 @@ bool rvp_kernel_trace_open(struct rvp_kernel_trace *to, struct rvp_trace *trace,
 	*to = (struct rvp_kernel_trace){
 	    .sink.see = see,
 	    .trace = trace,
+	    .kernels = kernels,
 	    .clock = &kernels->clock,
 	    .only = only,
 	    .is_hta = is_hta,
@@ -505,6 +507,8 @@ void rvp_kernel_trace_close(struct rvp_kernel_trace *to)
 {
 	free(to->calls_from_ns);
 	free(to->rows);
+	free(to->told_sites);
 	to->calls_from_ns = NULL;
 	to->rows = NULL;
+	to->told_sites = NULL;
 }

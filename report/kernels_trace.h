@@ -10,6 +10,8 @@
  * (overlap 1)". No duration is cut to fit.
  *   - Calls stand on a row of their own beside their thread's ("CUDA calls of thread T"), since their times
  * are of another clock than those of scopes; for HTA on the thread's own, where nothing else is.
+ *   - A kernel says where it was launched: the range ("range"), the Python line ("python_function"), and the number of the
+ * call path ("site"), whose frames ("stack", "python") stand at the first kernel that has it.
  *   - Pieces without a time are not drawn; they are counted in the trace's metadata.
  *   - In trace.json they get two fifths of the file; what does not fit is counted there.
  *
@@ -27,7 +29,8 @@ struct rvp_kernel_row;
 struct rvp_kernel_trace {
 	struct rvp_kernel_sink sink;
 	struct rvp_trace *trace;
-	const struct rvp_kernel_clock *clock; /* of the figures that are summed meanwhile */
+	const struct rvp_kernels *kernels;    /* the figures that are summed meanwhile */
+	const struct rvp_kernel_clock *clock; /* theirs */
 	uint32_t only;                        /* this process alone; RVP_NO_PROCESS: all */
 	bool is_hta;
 	uint64_t most_bytes; /* of the pieces here */
@@ -35,6 +38,8 @@ struct rvp_kernel_trace {
 	uint64_t *calls_from_ns; /* by process: from when on calls were recorded each */
 	struct rvp_kernel_row *rows;
 	size_t row_count, row_room;
+	bool *told_sites; /* by number: whether its call path stands in the trace */
+	size_t told_site_count;
 	uint64_t next_correlation; /* for kernels of graphs; is_hta */
 	uint32_t pid_base;
 	bool no_memory;
@@ -48,6 +53,9 @@ void rvp_kernel_trace_close(struct rvp_kernel_trace *kernel_trace);
 /* The keys of the trace's head that tell of devices, each with a comma behind it; nothing in a run without
  * any. `only`: of this process. */
 void rvp_kernel_trace_head(struct rvp_trace *trace, uint32_t only);
+
+/* Where a piece of work was launched, as arguments with a comma before each (kernels_trace_origin.c). */
+void rvp_kernel_trace_put_origin(struct rvp_kernel_trace *kernel_trace, const struct rvp_work *work);
 
 /* Kineto's name of a copy: "Memcpy HtoD (Pageable -> Device)", or of a memset. */
 const char *rvp_copy_name(const struct rvp_activity *activity, char *text, size_t text_bytes);

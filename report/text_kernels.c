@@ -13,7 +13,7 @@
 
 enum { LABEL_COLUMNS = 14, SECTION_ROWS = 5, NAME_COLUMNS = 90 };
 
-const char *const rvp_kernels_by_names[RVP_KERNELS_BY_COUNT + 1] = {"kernel", "class", "step", "stream", "site", NULL};
+const char *const rvp_kernels_by_names[RVP_KERNELS_BY_COUNT + 1] = {"kernel", "class", "step", "stream", "site", "range", NULL};
 
 /* ---- rows ---- */
 
@@ -37,6 +37,11 @@ static uint64_t site_key(const void *item)
 	return ((const struct rvp_kernel_site *)item)->kernels.ns;
 }
 
+static uint64_t range_key(const void *item)
+{
+	return ((const struct rvp_kernel_range_sum *)item)->kernels.ns;
+}
+
 static uint64_t no_key(const void *item)
 {
 	(void)item;
@@ -51,6 +56,7 @@ static bool is_there(const struct rvp_kernel_view *view, uint32_t row)
 	case RVP_KERNELS_BY_KERNEL: return kernels->by_name[row].count > 0;
 	case RVP_KERNELS_BY_CLASS: return kernels->by_class[row].count > 0;
 	case RVP_KERNELS_BY_STEP: return kernels->steps[row].kernels.count + kernels->steps[row].copies.count > 0;
+	case RVP_KERNELS_BY_RANGE: return kernels->by_range[row].kernels.count > 0;
 	default: return true;
 	}
 }
@@ -68,6 +74,7 @@ uint32_t *rvp_kernel_rows(const struct rvp_kernel_view *view, size_t *count)
 	    {kernels->steps, kernels->step_count, sizeof *kernels->steps, no_key},
 	    {kernels->streams, kernels->stream_count, sizeof *kernels->streams, stream_key},
 	    {kernels->sites, kernels->site_count, sizeof *kernels->sites, site_key},
+	    {kernels->by_range, kernels->range_count, sizeof *kernels->by_range, range_key},
 	};
 	uint32_t *rows = rvp_kernels_ranked(tables[view->by].items, tables[view->by].count, tables[view->by].bytes,
 					    tables[view->by].key);
@@ -109,6 +116,7 @@ static void print_head(const struct rvp_kernel_view *view)
 	    "    Step    Wall (us)   Kernels  Kernel time (us)  Kernels busy (us)  Busy (us)  Busy (%)",
 	    " Busy (%)     Busy (us)   Kernels  Kernel time (us)    Copies  Copy time (us)  Stream",
 	    " Time (%)  Total Time (ns)   Instances  Launched from",
+	    " Time (%)  Total Time (ns)   Instances  With inner (ns)  Launched in",
 	};
 
 	fprintf(view->view->out, "%s%s%s\n", rvp_style_on(&view->view->style, RVP_INK_TITLE), heads[view->by],
@@ -181,6 +189,25 @@ static void print_site(const struct rvp_kernel_view *view, uint32_t row)
 	rvp_text_stack(view->view, &stack);
 }
 
+static void print_range(const struct rvp_kernel_view *view, uint32_t row)
+{
+	const struct rvp_kernel_range_sum *range = &view->kernels->by_range[row];
+	char text[512];
+
+	fprintf(view->view->out, "%9.1f %16" PRIu64 " %11" PRIu64, percent(range->kernels.ns, rvp_kernel_rows_ns(view)),
+		range->kernels.ns, range->kernels.count);
+	if (row < RVP_RANGE_FIRST) {
+		fprintf(view->view->out, "                   %s",
+			row == RVP_RANGE_NONE ? "(no range)" : "(launches that were not recorded)");
+		return;
+	}
+	fprintf(view->view->out, " %16" PRIu64 "  ", range->with_inner_ns);
+	rvp_print_safely(view->view->out, rvp_kernel_range_text(view->kernels->ranges, row, text, sizeof text),
+			 view->view->style.width ? NAME_COLUMNS : 0);
+	if (range->estimated_ns != range->kernels.ns)
+		fprintf(view->view->out, "  (by its sampled launches all of it took ±%" PRIu64 " ns)", range->estimated_ns);
+}
+
 /* What a reader of the figures must know. */
 static void print_notes(const struct rvp_kernel_view *view)
 {
@@ -191,6 +218,9 @@ static void print_notes(const struct rvp_kernel_view *view)
 		fprintf(out, "Steps by %s.\n", rvp_kernels_step_by(kernels));
 	if (view->by == RVP_KERNELS_BY_CLASS || view->by == RVP_KERNELS_BY_STREAM)
 		fputs("Kernels, and what copies, memsets and whole graphs took.\n", out);
+	if (view->by == RVP_KERNELS_BY_RANGE && rvp_kernel_ranges_cut(kernels->ranges))
+		fprintf(out, "Beyond %d ranges: %" PRIu64 " launches count as made in the range around theirs.\n",
+			RVP_RANGES_MAX, rvp_kernel_ranges_cut(kernels->ranges));
 	if (kernels->flawed_kernels)
 		fprintf(out, "%" PRIu64 " kernel%s no usable time and stand%s in no sum.\n", kernels->flawed_kernels, kernels->flawed_kernels == 1 ? " has" : "s have",
 			kernels->flawed_kernels == 1 ? "s" : "");
@@ -205,7 +235,7 @@ static void print_notes(const struct rvp_kernel_view *view)
 struct rvp_status rvp_text_kernels(const struct rvp_kernel_view *view)
 {
 	static void (*const print[RVP_KERNELS_BY_COUNT])(const struct rvp_kernel_view *view, uint32_t row) = {
-	    print_kernel, print_class, print_step, print_stream, print_site};
+	    print_kernel, print_class, print_step, print_stream, print_site, print_range};
 	size_t count;
 	uint32_t *rows = rvp_kernel_rows(view, &count);
 
@@ -277,5 +307,5 @@ void rvp_text_kernels_section(const struct rvp_view *view, struct rvp_kernels *k
 		fprintf(view->out, "  %-*skernels.csv has the first %s of %s: rvprof export csv writes all\n", LABEL_COLUMNS, "",
 			rvp_text_count(kernels->csv_rows, count),
 			rvp_text_count(kernels->csv_rows + kernels->csv_cut_rows, all));
-	fprintf(view->out, "  %-*srvprof report --kernels [--by kernel|class|step|stream|site]\n", LABEL_COLUMNS, "more");
+	fprintf(view->out, "  %-*srvprof report --kernels [--by kernel|class|step|stream|site|range]\n", LABEL_COLUMNS, "more");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text_kernels.h: `rvprof report --kernels`: kernel time by kernel, class, step, stream or call path, as text and JSON;
+/* text_kernels.h: `rvprof report --kernels`: kernel time by kernel, class, step, stream, call path or range, as text and JSON;
  * and the section of the whole report. The columns by kernel are those of `nsys stats`' cuda_gpu_kern_sum. */
 #ifndef RVP_TEXT_KERNELS_H
 #define RVP_TEXT_KERNELS_H
@@ -13,6 +13,7 @@ enum rvp_kernels_by {
 	RVP_KERNELS_BY_STEP,
 	RVP_KERNELS_BY_STREAM,
 	RVP_KERNELS_BY_SITE,
+	RVP_KERNELS_BY_RANGE,
 	RVP_KERNELS_BY_COUNT
 };
 extern const char *const rvp_kernels_by_names[RVP_KERNELS_BY_COUNT + 1]; /* NULL ends them */

@@ -74,6 +74,7 @@ static void write_site(struct rvp_json *json, const struct rvp_kernel_view *view
 										     .python = site->python,
 										     .first_ns = site->first_ns});
 
+	rvp_json_number(json, "site", row + 1);
 	write_times(json, &site->kernels);
 	if (site->estimated_ns != site->kernels.ns)
 		rvp_json_number(json, "estimated_ns", site->estimated_ns);
@@ -83,11 +84,27 @@ static void write_site(struct rvp_json *json, const struct rvp_kernel_view *view
 	rvp_json_close(json, ']');
 }
 
+static void write_range(struct rvp_json *json, const struct rvp_kernel_view *view, uint32_t row)
+{
+	const struct rvp_kernel_range_sum *range = &view->kernels->by_range[row];
+	char text[512];
+
+	if (row >= RVP_RANGE_FIRST)
+		rvp_json_string(json, "range",
+				rvp_kernel_range_text(view->kernels->ranges, row, text, sizeof text));
+	rvp_json_bool(json, "launch_is_recorded", row != RVP_RANGE_UNKNOWN);
+	write_times(json, &range->kernels);
+	if (range->estimated_ns != range->kernels.ns)
+		rvp_json_number(json, "estimated_ns", range->estimated_ns);
+	if (row >= RVP_RANGE_FIRST)
+		rvp_json_number(json, "with_inner_ns", range->with_inner_ns);
+}
+
 struct rvp_status rvp_json_kernels(const struct rvp_kernel_view *view)
 {
 	static void (*const write[RVP_KERNELS_BY_COUNT])(struct rvp_json *json, const struct rvp_kernel_view *view,
 							 uint32_t row) = {write_kernel, write_class, write_step,
-									  write_stream, write_site};
+									  write_stream, write_site, write_range};
 	struct rvp_json json = {.out = view->view->out};
 	size_t count;
 	uint32_t *rows = rvp_kernel_rows(view, &count);

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES_MAX = 8 };
 static const uint64_t large_bytes = 1048576;
 
 static void put_name(struct rvp_trace *trace, const char *what, uint32_t pid, uint32_t tid, const char *name)
@@ -115,60 +114,6 @@ static void see_categories(struct rvp_trace *trace, const struct rvp_event *even
 		put_categories(trace, &out[i]);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-static void put_frame(struct rvp_trace *trace, const struct rvp_process *process, const struct rvp_node *node,
-		      uint64_t ns)
-{
-	uint64_t pc = node->pc - !node->exact;
-	const struct rvp_module *module = rvp_module_at(process, pc, ns);
-	char text[300];
-
-	if (module)
-		snprintf(text, sizeof text, "%.240s+0x%" PRIx64, base_name(module->path), pc - module->bias);
-	else
-		snprintf(text, sizeof text, "0x%" PRIx64, pc);
-	rvp_trace_put_text(trace, text);
-}
-
-static void put_stack(struct rvp_trace *trace, const struct rvp_process *process, const struct rvp_site *site,
-		      uint64_t ns)
-{
-	const struct rvp_node *node = rvp_node_at(process, site->stack);
-
-	rvp_trace_put(trace, ",\"stack\":[");
-	for (int i = 0; node && i < FRAMES_MAX; i++, node = rvp_node_at(process, node->parent)) {
-		rvp_trace_put(trace, i ? "," : "");
-		put_frame(trace, process, node, ns);
-	}
-	rvp_trace_put(trace, "]");
-}
-
-static void put_python_stack(struct rvp_trace *trace, const struct rvp_process *process,
-			     const struct rvp_site *site)
-{
-	const struct rvp_python_node *node = rvp_python_node_at(process, site->python);
-
-	if (!node)
-		return;
-	rvp_trace_put(trace, ",\"python\":[");
-	for (int i = 0; node && i < FRAMES_MAX; i++, node = rvp_python_node_at(process, node->parent)) {
-		const struct rvp_code *code = rvp_code_at(process, node->code);
-		char text[400];
-
-		snprintf(text, sizeof text, "%.180s (%.180s:%u)", code ? code->name : "?",
-			 code ? code->file : "?", code ? code->first_line : 0);
-		rvp_trace_put(trace, i ? "," : "");
-		rvp_trace_put_text(trace, text);
-	}
-	rvp_trace_put(trace, "]");
-}
-
 static void put_block(struct rvp_trace *trace, const struct rvp_event *event, const struct rvp_site *site)
 {
 	const struct rvp_moment *moment = event->moment;
@@ -183,8 +128,7 @@ static void put_block(struct rvp_trace *trace, const struct rvp_event *event, co
 		      rvp_trace_us(trace, moment->ns));
 	rvp_trace_put(trace, ",\"args\":{\"bytes\":%" PRIu64 ",\"address\":\"0x%" PRIx64 "\",\"site\":%u",
 		      event->block.bytes, event->block.address, event->block.split);
-	put_stack(trace, process, site, moment->ns);
-	put_python_stack(trace, process, site);
+	rvp_trace_put_paths(trace, process, site->stack, site->python, moment->ns);
 	rvp_trace_put(trace, "}}");
 }
 

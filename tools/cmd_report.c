@@ -70,7 +70,7 @@ static const char help[] =
     "  --device NAME       the same of that device's memory (cuda:0), in place of the host's\n"
     "  --ledger            what resident memory consisted of at its peak, the end and snapshots\n"
     "  --kernels           time on devices by kernel, with the columns of nsys' cuda_gpu_kern_sum\n"
-    "  --kernels --by WHAT the same by: kernel, class, step, stream, site (where they were launched)\n"
+    "  --kernels --by WHAT the same by: kernel, class, step, stream, site (call path of the launch), range (NVTX, scopes)\n"
     "  --kernels --step N  of one step alone\n"
     "  --top N             call stacks a list (10 in the first, 5 in the others)\n"
     "  --frames N          lines a call stack (5)\n"

@@ -17,7 +17,7 @@ bool rvp_kernels_by_of(const char *word, enum rvp_kernels_by *by)
 			*by = (enum rvp_kernels_by)i;
 			return true;
 		}
-	rvp_complain("--kernels --by takes kernel, class, step, stream or site, not '%s'", word);
+	rvp_complain("--kernels --by takes kernel, class, step, stream, site or range, not '%s'", word);
 	return false;
 }
 

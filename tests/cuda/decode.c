@@ -62,12 +62,16 @@ static void step(struct model *model, int number)
 	if (number % CACHE_EVERY == 0 && model->cache_count < CACHE_BLOCKS)
 		grow_cache(model);
 	temp = client_alloc_async(TEMP_BYTES, model->compute);
+	rvprof_scope_begin(NULL, "forward");
 	for (int i = 0; i < LAYERS; i++) {
+		rvprof_scope_begin(NULL, "layer");
 		client_launch(norm, 8, 128, model->compute);
 		client_launch(gemm, 64, 256, model->compute);
 		client_launch(attention, 32, 128, model->compute);
 		client_launch_legacy(gemm, 64, 256, model->compute);
+		rvprof_scope_end();
 	}
+	rvprof_scope_end();
 	client_launch(sample, 1, 1024, model->compute);
 	client_copy(&token, temp, sizeof token, CLIENT_DTOH, model->compute);
 	client_free_async(temp, model->compute);

@@ -47,3 +47,15 @@ is run/summary.json .kernels.count $((1000 - flawed)) "kernels with a time"
 [ "$(tail -n +2 run/kernels.csv | wc -l)" = 1000 ] || fail "kernels.csv has not every kernel"
 [ "$(tail -n +2 run/kernels.csv | grep -c ',20000,')" = $((1000 - flawed)) ] || fail "durations of kernels.csv"
 end_case
+
+# Each launch in the range that was open on its thread: 2 layers of 4 kernels a step, and a sample beside them; 20 steps.
+case_of kernel-outputs-ranges
+scenario='kernel * 20us'
+traced --cuda full -- decode
+jq -c '[.traceEvents[] | select(.cat == "kernel") | .args.range // "none"] | group_by(.) | map({(.[0]): length}) | add' run/trace.json >got 2>&1
+[ "$(cat got)" = '{"forward > layer":160,"none":20}' ] || fail "kernels by range in the trace: $(cat got)"
+environment "$tool" report --kernels --by range --json run >ranges.json 2>report.err || fail "--by range: $(cat report.err)"
+is ranges.json '[.rows[] | [.range // "none", .count, .total_ns]]' '[["forward > layer",160,3200000],["none",20,400000]]' "rows by range"
+is run/trace.json '[.traceEvents[] | select(.cat == "kernel") | .args | select(has("stack")) | .site] | length == (unique | length) and length > 1' true "call paths, once each"
+is run/trace.json '[.traceEvents[] | select(.cat == "kernel") | .args.stack // [] | .[0] // empty | select(startswith("cuda_client") | not)] | length' 0 "paths begin in the program"
+end_case
