@@ -15,5 +15,6 @@ check preload 'record|preload'
 check cupti 'record|cupti'
 check report 'record|report'
 check model 'record|report|model'
-check tools 'record|report|model|tools'
+check prove 'record|report|prove'
+check tools 'record|report|model|prove|tools'
 exit $bad
