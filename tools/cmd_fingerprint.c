@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_fingerprint.c: `rvprof fingerprint`: the 64 digits that name a configuration (prove/fingerprint.h). Nothing has a
- * default: a fingerprint of what somebody did not say would be of something else. */
+/* cmd_fingerprint.c: `rvprof fingerprint`: the 64 digits that name a configuration (prove/fingerprint.h).
+ * Nothing has a default: a fingerprint of what somebody did not say would be of something else. */
 #include "prove/fingerprint.h"
 #include "report/json_writer.h"
 #include "tools/commands.h"
@@ -12,7 +12,8 @@
 #include <string.h>
 
 static const char help[] =
-    "Usage: rvprof fingerprint --model-commit TEXT --weights-hash TEXT --lambda NUMBER --tau WHOLE --eps NUMBER\n"
+    "Usage: rvprof fingerprint --model-commit TEXT --weights-hash TEXT --lambda NUMBER --tau WHOLE --eps "
+    "NUMBER\n"
     "                          --compiler-flags TEXT [--json]\n"
     "The SHA-256 of a configuration, as ruvector-profiler computes it; every part must be given.\n"
     "  --compiler-flags=-O3   a value that begins with '-' needs the '='\n"
@@ -61,7 +62,8 @@ static struct rvp_status check_words(const struct words *words, struct rvp_confi
 
 	for (int part = 0; part < PARTS; part++)
 		if (!words->parts[part])
-			return rvp_fail_with("make a fingerprint", NULL, "--%s is missing; `rvprof fingerprint --help`",
+			return rvp_fail_with("make a fingerprint", NULL,
+					     "--%s is missing; `rvprof fingerprint --help`",
 					     options[part].name);
 	configuration->model_commit = words->parts[MODEL_COMMIT];
 	configuration->weights_hash = words->parts[WEIGHTS_HASH];
@@ -74,7 +76,8 @@ static struct rvp_status check_words(const struct words *words, struct rvp_confi
 	return status;
 }
 
-static void print(const struct rvp_configuration *configuration, const uint8_t value[RVP_DIGEST_BYTES], bool is_json)
+static void print(const struct rvp_configuration *configuration, const uint8_t value[RVP_DIGEST_BYTES],
+		  bool is_json)
 {
 	struct rvp_json json = {.out = stdout};
 	char text[RVP_HEX_TEXT_BYTES], *hashed;
@@ -123,7 +126,8 @@ int rvp_cmd_fingerprint(int argc, char **argv)
 		if (letter == HELP)
 			return fputs(help, stdout), RVP_EXIT_DONE;
 		if (letter == '?' || letter == ':')
-			return rvp_complain_of_option("fingerprint", letter, argv[optind - 1], options), RVP_EXIT_USAGE;
+			return rvp_complain_of_option("fingerprint", letter, argv[optind - 1], options),
+			       RVP_EXIT_USAGE;
 		if (letter == JSON)
 			words.is_json = true;
 		else

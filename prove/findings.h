@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* findings.h: what a check found out, a line each: what holds, what does not, and what nobody vouched for. */
+#ifndef RVP_PROVE_FINDINGS_H
+#define RVP_PROVE_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum rvp_finding_kind { RVP_HOLDS, RVP_BROKEN, RVP_NOT_COVERED };
+
+struct rvp_finding {
+	enum rvp_finding_kind kind;
+	char *path;    /* relative to the folder that was checked */
+	uint64_t line; /* of the file, from 1; 0: of the whole */
+	char *what;
+};
+
+struct rvp_findings {
+	struct rvp_finding *rows;
+	size_t count, room;
+	size_t broken_count, held_count;
+	bool is_short; /* without memory: something is missing here, and nothing can be said to hold */
+};
+
+void rvp_findings_add(struct rvp_findings *findings, enum rvp_finding_kind kind, const char *path,
+		      uint64_t line, const char *format, ...) __attribute__((format(printf, 5, 6)));
+void rvp_findings_free(struct rvp_findings *findings);
+
+#endif

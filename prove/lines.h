@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* lines.h: a witness file, hashed line by line and as a whole in one pass. */
+#ifndef RVP_PROVE_LINES_H
+#define RVP_PROVE_LINES_H
+
+#include "prove/digest.h"
+
+struct rvp_hashed_lines {
+	const struct rvp_digests *digests;
+	const char *path;
+	FILE *file;
+	struct rvp_digest *line_digest, *file_digest;
+	char *line;
+	size_t line_room;
+	uint64_t line_count, bytes;
+};
+
+/* Close it in either case. */
+struct rvp_status rvp_hashed_lines_open(struct rvp_hashed_lines *lines, const struct rvp_digests *digests,
+					const char *path);
+
+/* The SHAKE-256 of the next line without its new line; *has_line false at the end: then `action` is the
+ * SHA-256 of the whole file. */
+struct rvp_status rvp_hashed_lines_next(struct rvp_hashed_lines *lines, uint8_t action[RVP_DIGEST_BYTES],
+					bool *has_line);
+void rvp_hashed_lines_close(struct rvp_hashed_lines *lines);
+
+#endif
