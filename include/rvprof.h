@@ -57,6 +57,7 @@ enum rvprof_phase {
 	RVPROF_PHASE_BACKWARD,
 	RVPROF_PHASE_UPDATE
 };
+enum rvprof_rows { RVPROF_ROWS_OPERATORS = 1, RVPROF_ROWS_PYTHON = 2, RVPROF_ROWS_SHAPES = 4 };
 enum rvprof_adapter { RVPROF_ADAPTER_OFF, RVPROF_ADAPTER_ON, RVPROF_ADAPTER_UNTESTED, RVPROF_ADAPTER_FAILED };
 
 /* What librvprof.so shows under the name rvprof_api_1. It only ever grows at its end; `bytes` says how far it
@@ -90,6 +91,8 @@ struct rvprof_api {
 	void (*record)(int level);
 	void (*clear)(void);
 	int (*dump)(const char *path);
+	/* From here on calls are recorded one by one: enum rvprof_rows, or'd; 0: no more. What is recorded then. */
+	int (*rows)(int kinds);
 };
 
 /* Labels that `record` and `clear` leave, for the times of `rvprof report`: the second one has a number behind it. */
@@ -212,7 +215,8 @@ static inline void rvprof_stop(void)
 	RVPROF_TELL_(record(0));
 }
 
-/* Recording goes on; it is on from the begin. level 0 is rvprof_stop(); levels above 1 are as 1. */
+/* Recording goes on; it is on from the begin. level 0 is rvprof_stop(); with level 2 the calls of Python functions and of
+ * PyTorch's operators are recorded one by one, until the next start of another level or stop; levels above 2 are as 2. */
 static inline void rvprof_start(int level)
 {
 	(void)level;

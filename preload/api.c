@@ -20,12 +20,12 @@
 #include "preload/emit.h"
 #include "preload/enter.h"
 #include "preload/finalizer.h"
-#include "preload/order.h"
+#include "preload/mark_stamp.h"
 #include "preload/own.h"
 #include "preload/pause.h"
 #include "preload/recorder.h"
+#include "preload/rows.h"
 #include "preload/snapshot.h"
-#include "preload/stamp.h"
 #include "preload/text_places.h"
 #include "preload/writes.h"
 
@@ -35,6 +35,7 @@
 _Static_assert((int)RVPROF_SOURCE_ADAPTER == (int)RVP_SOURCE_ADAPTER,
 	       "rvprof.h numbers sources as the log does");
 _Static_assert((int)RVPROF_SCOPE_RANGE_END == (int)RVP_SCOPE_RANGE_END, "... and kinds of scopes");
+_Static_assert((int)RVPROF_ROWS_SHAPES == (int)RVP_ROWS_SHAPES, "... and kinds of rows");
 _Static_assert((int)RVPROF_STEP_PHASE == (int)RVP_STEP_PHASE, "... and kinds of step marks");
 _Static_assert((int)RVPROF_PHASE_UPDATE == (int)RVP_STEP_PHASE_UPDATE, "... and phases");
 _Static_assert((int)RVPROF_ADAPTER_FAILED == (int)RVP_ADAPTER_FAILED, "... and states of adapters");
@@ -91,25 +92,6 @@ static int active(void)
 	return atomic_load(&rvp_process.state) == RVP_READY;
 }
 
-/* `is_shared`: other threads' records may have to do with it, so it must not overtake them, if there ever was another
- * thread. What concerns this thread alone (scopes, operators) is put in order by its place in the thread's stream. */
-static uint64_t mark_stamp(struct rvp_thread *thread, bool is_shared)
-{
-	uint64_t stamp;
-
-	if (thread->slot && atomic_load_explicit(&thread->slot->deferred_count, memory_order_relaxed))
-		return rvp_event_stamp(thread);
-	is_shared = is_shared && atomic_load_explicit(&rvp_order.epoch, memory_order_relaxed) & 1;
-	stamp = is_shared ? rvp_stamp() : rvp_stamp_unordered();
-	if (stamp < thread->last_stamp)
-		stamp = thread->last_stamp;
-	thread->last_stamp = stamp;
-	thread->order.stamp_at = 0;
-	if (is_shared)
-		rvp_order_mark();
-	return stamp;
-}
-
 /* A range of NVTX's may be a step, and what other threads do belongs to a step too. */
 static bool is_of_any_thread(int kind, int source)
 {
@@ -124,7 +106,7 @@ static void scope(int kind, int source, const char *category, const char *name, 
 
 	if (!stay.thread)
 		return;
-	stamp = mark_stamp(stay.thread, is_of_any_thread(kind, source));
+	stamp = rvp_mark_stamp(stay.thread, is_of_any_thread(kind, source));
 	RVP_EMIT_TOLD(stay.thread, SCOPE_REF, told, 3, .stamp = stamp, .kind = (uint64_t)kind,
 		      .source = (uint64_t)source, .category = told[0].text, .name = told[1].text,
 		      .args = told[2].text);
@@ -185,7 +167,7 @@ static void tag(int source, const void *address, size_t bytes, const char *categ
 
 	if (!stay.thread)
 		return;
-	stamp = mark_stamp(stay.thread, true);
+	stamp = rvp_mark_stamp(stay.thread, true);
 	RVP_EMIT_TOLD(stay.thread, TAG_REF, told, 2, .stamp = stamp, .address = (uint64_t)address,
 		      .bytes = bytes, .source = (uint64_t)source, .category = told[0].text,
 		      .name = told[1].text);
@@ -203,7 +185,7 @@ static void step(int source, int kind, int phase, uint64_t seq_len, uint64_t tok
 	if (!stay.thread)
 		return;
 	text = rvp_text_of(name);
-	RVP_EMIT(stay.thread, STEP, text.length, .stamp = mark_stamp(stay.thread, true),
+	RVP_EMIT(stay.thread, STEP, text.length, .stamp = rvp_mark_stamp(stay.thread, true),
 		 .kind = (uint64_t)kind, .source = (uint64_t)source, .phase = (uint64_t)phase,
 		 .seq_len = seq_len, .tokens = tokens, .name = text);
 	rvp_writes_mark(stay.thread, (uint64_t)source, (uint64_t)kind);
@@ -272,6 +254,7 @@ static void adapter(int state, const char *name, const char *version, const char
 /* Labels, so that the times of a report know them. */
 static void record(int level)
 {
+	rvp_rows_open(level > 1 ? RVP_ROWS_OPERATORS | RVP_ROWS_PYTHON | RVP_ROWS_SHAPES : 0);
 	if (level > 0 ? rvp_pause_end() : rvp_pause_begin())
 		label(RVPROF_SOURCE_API, level > 0 ? RVPROF_LABEL_STARTED : RVPROF_LABEL_STOPPED);
 }
@@ -309,6 +292,11 @@ static int dump(const char *path)
 	return is_done ? 0 : -1;
 }
 
+static int rows(int kinds)
+{
+	return (int)rvp_rows_open((uint32_t)kinds & (RVP_ROWS_OPERATORS | RVP_ROWS_PYTHON | RVP_ROWS_SHAPES));
+}
+
 #pragma GCC visibility push(default)
 extern const struct rvprof_api rvprof_api_1;
 const struct rvprof_api rvprof_api_1 = {
@@ -331,5 +319,6 @@ const struct rvprof_api rvprof_api_1 = {
     .record = record,
     .clear = clear,
     .dump = dump,
+    .rows = rows,
 };
 #pragma GCC visibility pop

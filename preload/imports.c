@@ -6,7 +6,7 @@
  * of the store. The allocator's own module and ours are left alone.
  *
  * Three sorts of names: the operators, where an allocator brings its own (their fronts know the real ones); known
- * functions of frameworks, and the CUDA driver's with dlsym (driver.h), whose real one is what the slot held. A slot that is not bound yet leads
+ * functions of frameworks and of linear algebra, and the CUDA driver's with dlsym (driver.h), whose real one is what the slot held. A slot that is not bound yet leads
  * into its own module: then the function is looked for by name, in the module itself and else in all that are
  * loaded, and if two others have it the slot is left alone. Few modules name such functions; whether one may
  * is seen by its symbol table's undefined part and the Bloom filter of its hash table, before any relocation
@@ -14,6 +14,7 @@
  */
 #include "preload/imports.h"
 
+#include "preload/blas.h"
 #include "preload/driver.h"
 #include "preload/elf_image.h"
 #include "preload/functions.h"
@@ -149,9 +150,11 @@ static void *front_for(const struct image *image, uintptr_t held, const char *na
 		return image->front_of(name);
 	if (!front && image->wants_driver && rvp_driver_known(name))
 		return rvp_driver_front(name, (void *)real_behind(image, held, name));
-	if (front || !image->wants_functions || !rvp_functions_known(name))
+	if (front || !image->wants_functions)
 		return front;
-	return rvp_functions_front(name, real_behind(image, held, name));
+	if (rvp_blas_known(name))
+		return rvp_blas_front(name, real_behind(image, held, name));
+	return rvp_functions_known(name) ? rvp_functions_front(name, real_behind(image, held, name)) : NULL;
 }
 
 static void redirect(const struct image *image, const ElfW(Rela) * table, size_t count)
@@ -197,9 +200,13 @@ static bool may_name_functions(const struct image *image)
 	if (!image->hash || image->hash[1] <= 1)
 		return true;
 	for (uint32_t i = 1; i < image->hash[1]; i++)
-		if (rvp_functions_known(image->strings + image->symbols[i].st_name))
+		if (rvp_functions_known(image->strings + image->symbols[i].st_name) ||
+		    rvp_blas_known(image->strings + image->symbols[i].st_name))
 			return true;
 	for (size_t i = 0; (name = rvp_functions_name(i)); i++)
+		if (may_define(image->hash, name))
+			return true;
+	for (size_t i = 0; (name = rvp_blas_name(i)); i++)
 		if (may_define(image->hash, name))
 			return true;
 	return false;
@@ -285,12 +292,18 @@ static bool is_due(void)
 	return atomic_exchange(&seen_modules, count) != count || rvp_operators_are_beside_malloc();
 }
 
-void rvp_imports_refresh(void)
+void rvp_imports_look(void)
 {
 	uint64_t adds = 0;
 
-	if (atomic_load(&rvp_process.locked) || !is_due())
+	if (atomic_load(&rvp_process.locked))
 		return;
 	dl_iterate_phdr(visit, &adds);
 	atomic_store(&seen_adds, adds);
+}
+
+void rvp_imports_refresh(void)
+{
+	if (!atomic_load(&rvp_process.locked) && is_due())
+		rvp_imports_look();
 }

@@ -15,4 +15,7 @@ void rvp_imports_redirect(const struct dl_phdr_info *info, rvp_front_of *front_o
  * the loader's own short lock (dl_iterate_phdr). Does nothing where there is nothing to redirect. */
 void rvp_imports_refresh(void);
 
+/* The same where nothing says that something was loaded. */
+void rvp_imports_look(void);
+
 #endif

@@ -76,6 +76,8 @@ struct rvp_thread {
 	struct rvp_fills fills;
 	uint16_t text_places[RVP_TEXT_PLACES]; /* 0: none */
 	void *walker;                   /* the unwinder's own state for this thread */
+	void *rows;                     /* python_rows.c's */
+	uint32_t rows_left;             /* of rows.c's share of the log */
 };
 
 /* What counts from the begin of a chunk counts anew. */

@@ -9,6 +9,7 @@
 #include "record/names.h"
 #include "report/analysis.h"
 #include "report/attribution.h"
+#include "report/blas_work.h"
 #include "report/kernels_trace.h"
 #include "report/kernels_verdict.h"
 #include "report/latency.h"
@@ -40,7 +41,7 @@ static FILE *stream_of(const struct rvp_outputs *outputs, enum rvp_output output
 static struct rvp_status sum_up(struct rvp_outputs *outputs, struct rvp_run *run, struct rvp_attribution *attribution,
 		   const struct rvp_analysis *answer, const struct rvp_step_ends *ends,
 		   const struct rvp_ledger *ledger, const struct rvp_device_answers *devices,
-		   struct rvp_kernels *kernels)
+		   struct rvp_kernels *kernels, const struct rvp_blas_work *work)
 {
 	struct rvp_verdicts verdicts;
 	struct rvp_status status = rvp_outputs_settle(outputs);
@@ -51,7 +52,7 @@ static struct rvp_status sum_up(struct rvp_outputs *outputs, struct rvp_run *run
 	rvp_verdicts_add_kernels(&verdicts, kernels);
 	while (again) {
 		rvp_summary_write(stream_of(outputs, RVP_OUTPUT_SUMMARY), run, answer, ledger, attribution, &verdicts,
-				  devices, kernels, outputs);
+				  devices, kernels, work, outputs);
 		status = rvp_outputs_settle_last(outputs, &again);
 	}
 	return status;
@@ -88,7 +89,8 @@ static struct rvp_status write_outputs(struct rvp_outputs *outputs, struct rvp_r
 	struct rvp_csv csv;
 	struct rvp_ledger ledger;
 	struct rvp_trace trace;
-	struct rvp_observer *observers[] = {&csv.observer, &ledger.observer, &trace.observer, NULL};
+	struct rvp_blas_work work = {.step_flops = NULL};
+	struct rvp_observer *observers[] = {&csv.observer, &ledger.observer, &trace.observer, &work.observer, NULL};
 	struct rvp_attribution *attribution;
 	struct rvp_analysis answer;
 	struct rvp_step_ends ends = {0};
@@ -100,10 +102,11 @@ static struct rvp_status write_outputs(struct rvp_outputs *outputs, struct rvp_r
 	if (rvp_failed(status))
 		return status;
 	rvp_csv_open(&csv, stream_of(outputs, RVP_OUTPUT_MEMORY), stream_of(outputs, RVP_OUTPUT_CATEGORIES));
-	if (!rvp_ledger_open(&ledger, run) ||
+	if (!rvp_ledger_open(&ledger, run) || !rvp_blas_work_open(&work, run, rvp_attribution_steps(attribution)) ||
 	    !rvp_step_ends_spread(&ends, run, rvp_attribution_steps(attribution), GROWTH_POINTS) ||
 	    !rvp_trace_open(&trace, run, stream_of(outputs, RVP_OUTPUT_TRACE), trace_max_bytes)) {
 		rvp_ledger_close(&ledger);
+		rvp_blas_work_close(&work);
 		rvp_step_ends_free(&ends);
 		rvp_attribution_close(attribution);
 		return rvp_fail("write", rvp_output_names[RVP_OUTPUT_TRACE], ENOMEM);
@@ -123,11 +126,12 @@ static struct rvp_status write_outputs(struct rvp_outputs *outputs, struct rvp_r
 	rvp_trace_close(&trace);
 	rvp_kernel_trace_close(&device_trace);
 	if (!rvp_failed(status)) {
-		status = sum_up(outputs, run, attribution, &answer, &ends, &ledger, &devices, &kernels);
+		status = sum_up(outputs, run, attribution, &answer, &ends, &ledger, &devices, &kernels, &work);
 		rvp_analysis_free(&answer);
 	}
 	rvp_device_answers_free(&devices);
 	rvp_kernels_free(&kernels);
+	rvp_blas_work_close(&work);
 	rvp_ledger_close(&ledger);
 	rvp_step_ends_free(&ends);
 	rvp_attribution_close(attribution);

@@ -21,7 +21,8 @@ bool rvp_scope_stacks_open(struct rvp_scope_stacks *stacks, const struct rvp_run
 {
 	*stacks = (struct rvp_scope_stacks){.run = run, .purposes = purposes};
 	stacks->unbalanced = calloc(run->process_count + 1, sizeof *stacks->unbalanced);
-	return stacks->unbalanced != NULL;
+	stacks->window_ns = calloc(run->process_count + 1, sizeof *stacks->window_ns);
+	return stacks->unbalanced && stacks->window_ns;
 }
 
 void rvp_scope_stacks_free(struct rvp_scope_stacks *stacks)
@@ -30,6 +31,7 @@ void rvp_scope_stacks_free(struct rvp_scope_stacks *stacks)
 		free(stacks->stacks[i].scopes);
 	free(stacks->stacks);
 	free(stacks->unbalanced);
+	free(stacks->window_ns);
 	*stacks = (struct rvp_scope_stacks){0};
 }
 
@@ -45,6 +47,14 @@ static bool make_room(struct rvp_scope_stacks *stacks, uint32_t stream)
 	       rvp_grow((void **)&stacks->stacks, &stacks->count, stream + 1, sizeof *stacks->stacks);
 }
 
+static bool has_inner(const struct rvp_scope_stack *stack, uint32_t number)
+{
+	while (++number < stack->depth)
+		if (!stack->scopes[number].is_hidden)
+			return true;
+	return false;
+}
+
 static void tell(const struct rvp_scope_stacks *stacks, const struct rvp_scope_stack *stack, uint32_t number,
 		 uint64_t ns, bool is_open)
 {
@@ -52,9 +62,9 @@ static void tell(const struct rvp_scope_stacks *stacks, const struct rvp_scope_s
 					  .process = stack->process,
 					  .outer_count = number,
 					  .is_open = is_open,
-					  .is_crossed = number + 1 < stack->depth};
+					  .is_crossed = has_inner(stack, number)};
 
-	if (stacks->listener)
+	if (stacks->listener && !stack->scopes[number].is_hidden)
 		stacks->listener->ended(stacks->listener, &stack->scopes[number], &end);
 }
 
@@ -146,9 +156,10 @@ static bool is_same_speaker(const struct rvp_scope *scope, const struct rvp_reco
 						  memcmp(scope->args.bytes, end->args.bytes, length) == 0);
 }
 
-static void take_out(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, uint32_t number, uint64_t ns)
+static void take_out(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, uint32_t number, uint64_t ns,
+		     bool is_open)
 {
-	tell(stacks, stack, number, ns, false);
+	tell(stacks, stack, number, ns, is_open);
 	memmove(&stack->scopes[number], &stack->scopes[number + 1],
 		(stack->depth - number - 1) * sizeof *stack->scopes);
 	stack->depth--;
@@ -186,10 +197,116 @@ static void end(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, 
 	}
 	for (uint32_t number = stack->depth - 1; number > begin; number--)
 		if (is_same_speaker(&stack->scopes[number], record)) {
-			take_out(stacks, stack, number, moment->ns);
+			take_out(stacks, stack, number, moment->ns, false);
 			count_unbalanced(stacks, stack->process, 1);
 		}
-	take_out(stacks, stack, (uint32_t)begin, moment->ns);
+	take_out(stacks, stack, (uint32_t)begin, moment->ns, false);
+}
+
+/* ---- rows ---- */
+
+/* A speaker that says nothing by SCOPE records. */
+enum { ROW_SOURCE = RVP_SOURCE_COUNT };
+
+static bool is_ours(const struct rvp_code *code)
+{
+	static const char text[] = "<rvprof>/", module[] = "rvprof.py";
+	size_t length = code ? strlen(code->file) : 0;
+
+	if (!length)
+		return false;
+	if (!strncmp(code->file, text, sizeof text - 1))
+		return true;
+	return length >= sizeof module - 1 && !strcmp(code->file + length - (sizeof module - 1), module) &&
+	       (length == sizeof module - 1 || code->file[length - sizeof module] == '/');
+}
+
+/* What was entered before is drawn from the window's begin, but within what stands around it. */
+static uint64_t row_begin_ns(const struct rvp_scope_stacks *stacks, const struct rvp_scope_stack *stack,
+			     const struct rvp_moment *moment)
+{
+	uint64_t ns = stacks->window_ns[moment->process];
+
+	if (moment->record->PYTHON_CALL.kind != RVP_PYTHON_CALL_OPEN)
+		return moment->ns;
+	if (stack->depth && stack->scopes[stack->depth - 1].begin_ns > ns)
+		return stack->scopes[stack->depth - 1].begin_ns;
+	return ns;
+}
+
+static bool push_row(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, const struct rvp_moment *moment)
+{
+	uint64_t code = moment->record->PYTHON_CALL.code;
+
+	if (stack->depth == RVP_SCOPES_MAX) {
+		stack->beyond++;
+		return true;
+	}
+	if (!rvp_grow((void **)&stack->scopes, &stack->room, stack->depth + 1, sizeof *stack->scopes))
+		return false;
+	stack->scopes[stack->depth] = (struct rvp_scope){
+	    .begin_ns = row_begin_ns(stacks, stack, moment),
+	    .tid = moment->tid,
+	    .purpose = RVP_PURPOSE_NONE,
+	    .source = ROW_SOURCE,
+	    .is_row = true,
+	    .is_hidden = is_ours(rvp_code_at(&stacks->run->processes[moment->process], code)),
+	    .code = (uint32_t)code,
+	};
+	stack->scopes[stack->depth].classifier = classifier_at(stack, stack->depth);
+	stack->depth++;
+	return true;
+}
+
+static void end_row(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, uint64_t ns)
+{
+	if (stack->beyond) {
+		stack->beyond--;
+		return;
+	}
+	for (uint32_t number = stack->depth; number-- > 0;)
+		if (stack->scopes[number].is_row) {
+			take_out(stacks, stack, number, ns, false);
+			return;
+		}
+}
+
+static void end_rows_of(struct rvp_scope_stacks *stacks, uint32_t process, uint64_t ns)
+{
+	for (size_t i = 0; i < stacks->count; i++) {
+		struct rvp_scope_stack *stack = &stacks->stacks[i];
+
+		for (uint32_t number = stack->process == process ? stack->depth : 0; number-- > 0;)
+			if (stack->scopes[number].is_row)
+				take_out(stacks, stack, number, ns, true);
+	}
+}
+
+static void see_window(struct rvp_scope_stacks *stacks, const struct rvp_moment *moment)
+{
+	bool has_python = moment->record->ROWS.kinds & RVP_ROWS_PYTHON;
+
+	end_rows_of(stacks, moment->process, moment->ns);
+	stacks->window_ns[moment->process] = has_python ? moment->ns : 0;
+}
+
+static bool see_row(struct rvp_scope_stacks *stacks, const struct rvp_moment *moment)
+{
+	struct rvp_scope_stack *stack;
+
+	if (moment->process >= stacks->run->process_count)
+		return true;
+	if (moment->record->kind == RVP_ROWS)
+		see_window(stacks, moment);
+	if (moment->record->kind != RVP_PYTHON_CALL || !stacks->window_ns[moment->process])
+		return true;
+	stack = stack_for(stacks, moment);
+	if (!stack)
+		return false;
+	if (moment->record->PYTHON_CALL.kind != RVP_PYTHON_CALL_END)
+		return push_row(stacks, stack, moment);
+	end_row(stacks, stack, moment->ns);
+	return true;
 }
 
 static void forget_process(struct rvp_scope_stacks *stacks, uint32_t process, uint64_t ns)
@@ -206,6 +323,9 @@ bool rvp_scope_stacks_see(struct rvp_scope_stacks *stacks, const struct rvp_even
 
 	if (event->kind == RVP_EVENT_BEGIN || event->kind == RVP_EVENT_END)
 		forget_process(stacks, moment->process, moment->ns);
+	if (stacks->has_rows && event->kind == RVP_EVENT_RECORD &&
+	    (moment->record->kind == RVP_ROWS || moment->record->kind == RVP_PYTHON_CALL))
+		return see_row(stacks, moment);
 	if (event->kind != RVP_EVENT_RECORD || moment->record->kind != RVP_SCOPE ||
 	    moment->record->SCOPE.kind > RVP_SCOPE_OPERATOR_END)
 		return true;

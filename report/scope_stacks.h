@@ -10,6 +10,10 @@
  *   - an end of a scope ends the operators that its speaker began in it, and the other way round;
  *   - what a thread leaves open ends with it, except when its process ends: that is no mistake.
  *
+ * With rows (has_rows), Python functions of a window (PYTHON_CALL) are in the same stacks, as a speaker of their own: begun
+ * in a window that is open, ended by their end or with the window. Functions of rvprof's own (rvprof.py, the adapter's) are
+ * followed and told to nobody: a scope begins within one of them and goes on when it is left.
+ *
  * Memory: what is open, at most RVP_SCOPES_MAX a thread; deeper ones are counted in and out, and are not
  * seen.
  */
@@ -28,6 +32,9 @@ struct rvp_scope {
 	uint16_t purpose;           /* RVP_PURPOSE_NONE: it classifies nothing */
 	uint8_t source;             /* enum rvp_source */
 	bool is_operator;
+	bool is_row;                /* a Python function */
+	bool is_hidden;             /* one of ours */
+	uint32_t code;              /* of a Python function, rvp_code_at; 0: not known */
 	uint32_t reason;     /* the user's own; 0 at first */
 	uint32_t classifier; /* 1 + the number of the innermost scope, from here outwards, with a purpose; 0:
 				none */
@@ -56,6 +63,8 @@ struct rvp_scope_stacks {
 	struct rvp_scope_listener *listener;  /* NULL: nobody */
 	struct rvp_scope_stack *stacks; /* by stream */
 	size_t count;
+	bool has_rows;                /* set it behind open */
+	uint64_t *window_ns;          /* by process: when a window for Python opened; 0: none is open */
 	uint64_t *unbalanced;         /* by process */
 	struct rvp_misnamed misnamed; /* of begins */
 };

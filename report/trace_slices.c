@@ -3,8 +3,11 @@
 #include "report/trace_slices.h"
 
 #include "report/grow.h"
+#include "report/blas.h"
+#include "report/run_source.h"
 #include "report/scope_stacks.h"
 #include "report/trace_events.h"
+#include "report/trace_rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -70,13 +73,21 @@ static void put_argument(struct rvp_trace *trace, const char *key, struct rvp_te
 	*comma = ",";
 }
 
+static bool is_framework_operator(const struct rvp_scope *scope)
+{
+	return scope->is_operator && scope->source == RVP_SOURCE_ADAPTER;
+}
+
 static void put_arguments(struct rvp_trace *trace, const struct rvp_scope *scope, bool is_open)
 {
 	const char *comma = "";
 
 	rvp_trace_put(trace, ",\"args\":{");
 	put_argument(trace, "category", scope->category, &comma);
-	put_argument(trace, scope->source == RVP_SOURCE_NVTX ? "domain" : "args", scope->args, &comma);
+	if (is_framework_operator(scope) && rvp_trace_put_shapes(trace, scope->args))
+		comma = ",";
+	else
+		put_argument(trace, scope->source == RVP_SOURCE_NVTX ? "domain" : "args", scope->args, &comma);
 	if (is_open)
 		rvp_trace_put(trace, "%s\"open\":true", comma);
 	rvp_trace_put(trace, "}}");
@@ -84,19 +95,31 @@ static void put_arguments(struct rvp_trace *trace, const struct rvp_scope *scope
 
 static const char *kind_of(const struct rvp_scope *scope)
 {
+	if (scope->is_row)
+		return "python_function";
+	if (is_framework_operator(scope))
+		return "cpu_op";
 	return scope->is_operator ? "operator" : "scope";
+}
+
+static const char *name_of(const struct rvp_trace *trace, const struct rvp_scope *scope, uint32_t process,
+			   char name[RVP_ROW_NAME_BYTES])
+{
+	if (scope->is_row)
+		return rvp_trace_python_name(&trace->run->processes[process], scope->code, name);
+	return copy(name, scope->name);
 }
 
 static void put_slice(struct rvp_trace_slices *slices, const struct rvp_scope *scope, uint32_t process,
 		      uint64_t end_ns, bool is_open)
 {
 	uint64_t before = slices->trace->bytes;
-	char name[TEXT_BYTES];
+	char name[RVP_ROW_NAME_BYTES];
 
 	if (!begin_event(slices, scope->begin_ns))
 		return;
 	rvp_trace_put_slice(slices->trace, process, scope->tid, scope->begin_ns, end_ns - scope->begin_ns,
-			    kind_of(scope), copy(name, scope->name));
+			    kind_of(scope), name_of(slices->trace, scope, process, name));
 	put_arguments(slices->trace, scope, is_open);
 	slices->bytes += slices->trace->bytes - before;
 }
@@ -118,12 +141,12 @@ static void put_pair(struct rvp_trace_slices *slices, const struct rvp_scope *sc
 		     uint32_t process, uint32_t end_tid, uint64_t end_ns, bool is_open)
 {
 	uint64_t before = slices->trace->bytes;
-	char name[TEXT_BYTES];
+	char name[RVP_ROW_NAME_BYTES];
 
 	if (!begin_event(slices, scope->begin_ns))
 		return;
 	slices->pair_count++;
-	put_end(slices, 'b', kind, copy(name, scope->name), process, scope->tid, scope->begin_ns);
+	put_end(slices, 'b', kind, name_of(slices->trace, scope, process, name), process, scope->tid, scope->begin_ns);
 	put_arguments(slices->trace, scope, is_open);
 	rvp_trace_put(slices->trace, ",\n");
 	put_end(slices, 'e', kind, name, process, end_tid, end_ns);
@@ -193,6 +216,47 @@ static void ended(struct rvp_scope_listener *listener, const struct rvp_scope *s
 	else
 		put_pair(slices, scope, kind_of(scope), end->process, scope->tid,
 			 end->ns > scope->begin_ns ? end->ns : scope->begin_ns, end->is_open);
+}
+
+/* ---- BLAS ---- */
+
+static uint64_t ticks_ns(const struct rvp_trace *trace, uint32_t process, uint64_t ticks)
+{
+	const struct rvp_clock_line *line = &trace->run->source->clock.lines[trace->run->processes[process].clock];
+
+	return line->is_guessed ? 0 : (uint64_t)((double)ticks * line->ns_per_tick);
+}
+
+/* A leaf: it began behind all that is open on its thread, and is over. */
+static void put_blas(struct rvp_trace_slices *slices, const struct rvp_moment *moment)
+{
+	const struct rvp_record_BLAS_CALL *call = &moment->record->BLAS_CALL;
+	const struct rvp_blas *function = rvp_blas_at(call->function);
+	uint64_t before = slices->trace->bytes, ns = ticks_ns(slices->trace, moment->process, call->ticks);
+	uint64_t begin_ns = moment->ns > ns ? moment->ns - ns : 0, shorter_ns;
+	struct rvp_scope scope = {.tid = moment->tid};
+	size_t open;
+	struct rvp_scope *scopes = rvp_scopes_of(&slices->stacks, moment, &open);
+
+	if (open && scopes[open - 1].begin_ns > begin_ns)
+		begin_ns = scopes[open - 1].begin_ns;
+	shorter_ns = 3 + open;
+	ns = moment->ns > begin_ns + shorter_ns ? moment->ns - begin_ns - shorter_ns : 0;
+	scope.begin_ns = begin_ns;
+	if (function)
+		scope.name = (struct rvp_text){function->name, strlen(function->name)};
+	if (!nests(slices, &scope, moment->process, begin_ns + ns)) {
+		put_pair(slices, &scope, "operator", moment->process, moment->tid, moment->ns, false);
+		return;
+	}
+	if (!begin_event(slices, begin_ns))
+		return;
+	rvp_trace_put_slice(slices->trace, moment->process, moment->tid, begin_ns, ns, "cpu_op",
+			    function ? function->name : "BLAS");
+	rvp_trace_put(slices->trace, ",\"args\":");
+	rvp_trace_put_blas(slices->trace, call);
+	rvp_trace_put(slices->trace, "}");
+	slices->bytes += slices->trace->bytes - before;
 }
 
 /* ---- ranges ---- */
@@ -265,8 +329,11 @@ void rvp_trace_slices_see(struct rvp_trace_slices *slices, const struct rvp_even
 		slices->cut_count++;
 	if (event->kind == RVP_EVENT_END)
 		end_ranges_of(slices, moment->process, moment->ns);
-	if (event->kind != RVP_EVENT_RECORD || moment->record->kind != RVP_SCOPE ||
-	    moment->process == RVP_NO_PROCESS)
+	if (event->kind != RVP_EVENT_RECORD || moment->process == RVP_NO_PROCESS)
+		return;
+	if (moment->record->kind == RVP_BLAS_CALL)
+		put_blas(slices, moment);
+	if (moment->record->kind != RVP_SCOPE)
 		return;
 	if (moment->record->SCOPE.kind == RVP_SCOPE_RANGE_BEGIN)
 		begin_range(slices, moment);
@@ -294,6 +361,7 @@ struct rvp_trace_slices *rvp_trace_slices_open(struct rvp_trace *trace)
 		return NULL;
 	}
 	slices->stacks.listener = &slices->listener;
+	slices->stacks.has_rows = true;
 	return slices;
 }
 

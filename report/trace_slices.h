@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* trace_slices.h: scopes, operators and ranges of trace.json, put into it when they end.
+/* trace_slices.h: scopes, operators, ranges and the program's own calls (trace_rows.h) of trace.json, put into it when
+ * they end.
  *
  *   - A scope or operator is a slice ("X") of its thread. Where it would cross another slice of that thread
  * (scopes of two speakers, a step, a phase) it is a pair of asynchronous events ("b", "e") in its process:

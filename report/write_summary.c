@@ -4,6 +4,7 @@
 
 #include "report/latency.h"
 #include "report/attribution.h"
+#include "report/blas_work.h"
 #include "report/category_totals.h"
 #include "report/cost.h"
 #include "report/json_writer.h"
@@ -318,7 +319,7 @@ static void write_verdicts(struct writer *writer, const struct rvp_verdicts *ver
 void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_analysis *answer,
 		       const struct rvp_ledger *ledger, struct rvp_attribution *attribution,
 		       const struct rvp_verdicts *verdicts, const struct rvp_device_answers *devices,
-		       struct rvp_kernels *kernels, const struct rvp_outputs *outputs)
+		       struct rvp_kernels *kernels, const struct rvp_blas_work *work, const struct rvp_outputs *outputs)
 {
 	struct writer writer = {.json.out = out,
 				.run = run,
@@ -337,6 +338,8 @@ void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_an
 							 : &(struct rvp_steps){.source = "none"});
 	if (kernels)
 		rvp_kernels_write_summary(&writer.json, run, kernels);
+	if (work)
+		rvp_blas_work_write_json(&writer.json, work);
 	rvp_metrics_write_json(&run->metrics, &writer.json);
 	write_verdicts(&writer, verdicts);
 	write_cost(&writer);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* mark_stamp.h: the stamp of a record that somebody said (api.c, rows.c): a scope, a step, a call. */
+#ifndef RVP_MARK_STAMP_H
+#define RVP_MARK_STAMP_H
+
+#include "preload/events.h"
+#include "preload/order.h"
+#include "preload/stamp.h"
+#include "preload/thread.h"
+
+/* `is_shared`: other threads' records may have to do with it, so it must not overtake them, if there ever was another
+ * thread. What concerns this thread alone (scopes, operators, calls) is put in order by its place in the thread's
+ * stream. */
+static inline uint64_t rvp_mark_stamp(struct rvp_thread *thread, bool is_shared)
+{
+	uint64_t stamp;
+
+	if (thread->slot && atomic_load_explicit(&thread->slot->deferred_count, memory_order_relaxed))
+		return rvp_event_stamp(thread);
+	is_shared = is_shared && atomic_load_explicit(&rvp_order.epoch, memory_order_relaxed) & 1;
+	stamp = is_shared ? rvp_stamp() : rvp_stamp_unordered();
+	if (stamp < thread->last_stamp)
+		stamp = thread->last_stamp;
+	thread->last_stamp = stamp;
+	thread->order.stamp_at = 0;
+	if (is_shared)
+		rvp_order_mark();
+	return stamp;
+}
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* rows.c: see rows.h. */
+#include "preload/rows.h"
+
+#include "preload/emit.h"
+#include "preload/enter.h"
+#include "preload/imports.h"
+#include "preload/mark_stamp.h"
+#include "preload/own.h"
+#include "preload/python_rows.h"
+#include "preload/torch_rows.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { RECORD_BYTES = 8, TAKEN_AT_ONCE = 256 };
+
+static _Atomic uint32_t open_kinds, window;
+static _Atomic uint64_t owner, taken; /* number of the process that opened it: a child by fork has another */
+
+uint32_t rvp_rows_kinds(void)
+{
+	uint32_t kinds = atomic_load_explicit(&open_kinds, memory_order_relaxed);
+
+	if (__builtin_expect(!kinds, 1))
+		return 0;
+	return atomic_load_explicit(&owner, memory_order_relaxed) == rvp_process.number ? kinds : 0;
+}
+
+uint32_t rvp_rows_window(void)
+{
+	return atomic_load_explicit(&window, memory_order_relaxed);
+}
+
+bool rvp_rows_has_room(struct rvp_thread *thread)
+{
+	uint64_t most = rvp_process.options.max_log_bytes / RVP_ROWS_LOG_SHARE / RECORD_BYTES;
+
+	if (atomic_load_explicit(&rvp_process.tree->folded, memory_order_relaxed)) {
+		rvp_lose(RVP_LOSS_LOG_BOUND, 1);
+		return false;
+	}
+	if (__builtin_expect(thread->rows_left == 0, 0)) {
+		if (atomic_load_explicit(&taken, memory_order_relaxed) + TAKEN_AT_ONCE > most) {
+			rvp_lose(RVP_LOSS_ROWS_BOUND, 1);
+			return false;
+		}
+		atomic_fetch_add_explicit(&taken, TAKEN_AT_ONCE, memory_order_relaxed);
+		thread->rows_left = TAKEN_AT_ONCE;
+	}
+	thread->rows_left--;
+	return true;
+}
+
+static void tell(uint32_t kinds, uint32_t wanted, const char *why)
+{
+	struct rvp_thread *thread = rvp_enter();
+
+	if (!thread)
+		return;
+	RVP_EMIT(thread, ROWS, strlen(why), .stamp = rvp_mark_stamp(thread, true), .kinds = kinds, .wanted = wanted,
+		 .why = {why, strlen(why)});
+	rvp_leave(thread);
+}
+
+/* Each half closes before it opens: what is on is never on twice. */
+static uint32_t change(uint32_t wanted, const char **why)
+{
+	uint32_t kinds = wanted;
+
+	rvp_torch_rows_close();
+	rvp_python_rows_close();
+	if (!wanted)
+		return 0;
+	if (wanted & RVP_ROWS_OPERATORS)
+		rvp_torch_rows_open(&kinds, why);
+	if (kinds & RVP_ROWS_PYTHON)
+		rvp_python_rows_open(&kinds, why);
+	return kinds;
+}
+
+uint32_t rvp_rows_open(uint32_t wanted)
+{
+	const char *why = "";
+	int error = errno;
+	uint32_t kinds;
+
+	if (atomic_load(&rvp_process.state) != RVP_READY || (!wanted && !rvp_rows_kinds()))
+		return 0;
+	atomic_store(&open_kinds, 0);
+	if (wanted) {
+		rvp_imports_look();
+		atomic_store(&owner, rvp_process.number);
+		atomic_fetch_add(&window, 1);
+	}
+	kinds = change(wanted, &why);
+	tell(kinds, wanted, why);
+	atomic_store(&open_kinds, kinds);
+	rvp_python_rows_ask();
+	errno = error;
+	return kinds;
+}
