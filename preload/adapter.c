@@ -74,7 +74,7 @@ static bool run_text(void *globals)
 {
 	void *code, *result;
 
-	if (!name_it(globals) || !rvp_adapter_calls_put(globals))
+	if (!name_it(globals) || !rvp_adapter_calls_put_builtins(globals) || !rvp_adapter_calls_put(globals))
 		return false;
 	code = python->Py_CompileString(adapter_text, "<rvprof>/rvprof_adapter_torch.py", PYTHON_FILE_INPUT);
 	if (!code)

@@ -260,6 +260,13 @@ static bool put(void *globals, struct rvp_python_definition *definition)
 	return is_put;
 }
 
+bool rvp_adapter_calls_put_builtins(void *globals)
+{
+	void *builtins = rvp_python_calls.PyEval_GetBuiltins();
+
+	return builtins && rvp_python_calls.PyDict_SetItemString(globals, "__builtins__", builtins) == 0;
+}
+
 bool rvp_adapter_calls_put(void *globals)
 {
 	static struct rvp_python_definition definitions[] = {

@@ -37,6 +37,7 @@
 	F(Py_AddPendingCall, int, (int (*call)(void *), void *argument))             \
 	F(Py_CompileString, void *, (const char *text, const char *file, int start)) \
 	F(PyEval_EvalCode, void *, (void *code, void *globals, void *locals))        \
+	F(PyEval_GetBuiltins, void *, (void))                                        \
 	F(PyDict_New, void *, (void))                                                \
 	F(PyDict_SetItemString, int, (void *dict, const char *key, void *value))     \
 	F(PyUnicode_FromString, void *, (const char *text))                          \
@@ -99,6 +100,9 @@ bool rvp_adapter_calls_find(const struct rvp_object *interpreter);
 
 /* Asks the interpreter to make the call that _later put off, when it is due. One load when none waits. */
 void rvp_adapter_calls_look(void);
+
+/* Before 3.10 a namespace has no builtins of itself. With the interpreter's lock; false: an exception is set. */
+bool rvp_adapter_calls_put_builtins(void *globals);
 
 /* Puts the calls into a namespace. With the interpreter's lock; false: an exception is set. */
 bool rvp_adapter_calls_put(void *globals);

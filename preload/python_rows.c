@@ -395,7 +395,7 @@ static bool run_text(void)
 {
 	void *globals = python->PyDict_New(), *code = NULL, *result = NULL;
 
-	if (globals && put_calls(globals))
+	if (globals && rvp_adapter_calls_put_builtins(globals) && put_calls(globals))
 		code = python->Py_CompileString(rows_text, "<rvprof>/rvprof_rows.py", PYTHON_FILE_INPUT);
 	if (code)
 		result = python->PyEval_EvalCode(code, globals, globals);

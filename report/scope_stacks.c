@@ -14,6 +14,7 @@ struct rvp_scope_stack {
 	uint32_t process;
 	uint64_t serial; /* of the thread */
 	uint64_t beyond; /* open ones deeper than RVP_SCOPES_MAX */
+	uint64_t last_ns; /* with rows: of the thread's last record that has a place in the rows */
 };
 
 bool rvp_scope_stacks_open(struct rvp_scope_stacks *stacks, const struct rvp_run *run,
@@ -94,6 +95,7 @@ static struct rvp_scope_stack *stack_for(struct rvp_scope_stacks *stacks, const 
 		empty(stacks, stack, moment->ns);
 		stack->serial = moment->thread_serial;
 		stack->process = moment->process;
+		stack->last_ns = 0;
 	}
 	return stack;
 }
@@ -221,7 +223,7 @@ static bool is_ours(const struct rvp_code *code)
 	       (length == sizeof module - 1 || code->file[length - sizeof module] == '/');
 }
 
-/* What was entered before is drawn from the window's begin, but within what stands around it. */
+/* What was entered before is drawn from the window's begin, but behind what the thread has shown in it already. */
 static uint64_t row_begin_ns(const struct rvp_scope_stacks *stacks, const struct rvp_scope_stack *stack,
 			     const struct rvp_moment *moment)
 {
@@ -229,9 +231,7 @@ static uint64_t row_begin_ns(const struct rvp_scope_stacks *stacks, const struct
 
 	if (moment->record->PYTHON_CALL.kind != RVP_PYTHON_CALL_OPEN)
 		return moment->ns;
-	if (stack->depth && stack->scopes[stack->depth - 1].begin_ns > ns)
-		return stack->scopes[stack->depth - 1].begin_ns;
-	return ns;
+	return stack->last_ns > ns ? stack->last_ns : ns;
 }
 
 static bool push_row(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, const struct rvp_moment *moment)
@@ -290,23 +290,39 @@ static void see_window(struct rvp_scope_stacks *stacks, const struct rvp_moment 
 	stacks->window_ns[moment->process] = has_python ? moment->ns : 0;
 }
 
-static bool see_row(struct rvp_scope_stacks *stacks, const struct rvp_moment *moment)
+static bool see_call(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, const struct rvp_moment *moment)
 {
-	struct rvp_scope_stack *stack;
-
-	if (moment->process >= stacks->run->process_count)
+	if (!stacks->window_ns[moment->process])
 		return true;
-	if (moment->record->kind == RVP_ROWS)
-		see_window(stacks, moment);
-	if (moment->record->kind != RVP_PYTHON_CALL || !stacks->window_ns[moment->process])
-		return true;
-	stack = stack_for(stacks, moment);
-	if (!stack)
-		return false;
 	if (moment->record->PYTHON_CALL.kind != RVP_PYTHON_CALL_END)
 		return push_row(stacks, stack, moment);
 	end_row(stacks, stack, moment->ns);
 	return true;
+}
+
+static bool is_of_rows(enum rvp_kind kind)
+{
+	return kind == RVP_ROWS || kind == RVP_PYTHON_CALL || kind == RVP_BLAS_CALL;
+}
+
+static bool see_row(struct rvp_scope_stacks *stacks, const struct rvp_moment *moment)
+{
+	const struct rvp_record *record = moment->record;
+	struct rvp_scope_stack *stack;
+	bool is_good = true;
+
+	if (moment->process >= stacks->run->process_count)
+		return true;
+	if (record->kind == RVP_ROWS)
+		see_window(stacks, moment);
+	stack = stack_for(stacks, moment);
+	if (!stack)
+		return false;
+	if (record->kind == RVP_PYTHON_CALL)
+		is_good = see_call(stacks, stack, moment);
+	if (record->kind != RVP_PYTHON_CALL || record->PYTHON_CALL.kind != RVP_PYTHON_CALL_OPEN)
+		stack->last_ns = moment->ns;
+	return is_good;
 }
 
 static void forget_process(struct rvp_scope_stacks *stacks, uint32_t process, uint64_t ns)
@@ -323,8 +339,7 @@ bool rvp_scope_stacks_see(struct rvp_scope_stacks *stacks, const struct rvp_even
 
 	if (event->kind == RVP_EVENT_BEGIN || event->kind == RVP_EVENT_END)
 		forget_process(stacks, moment->process, moment->ns);
-	if (stacks->has_rows && event->kind == RVP_EVENT_RECORD &&
-	    (moment->record->kind == RVP_ROWS || moment->record->kind == RVP_PYTHON_CALL))
+	if (stacks->has_rows && event->kind == RVP_EVENT_RECORD && is_of_rows(moment->record->kind))
 		return see_row(stacks, moment);
 	if (event->kind != RVP_EVENT_RECORD || moment->record->kind != RVP_SCOPE ||
 	    moment->record->SCOPE.kind > RVP_SCOPE_OPERATOR_END)
@@ -332,6 +347,7 @@ bool rvp_scope_stacks_see(struct rvp_scope_stacks *stacks, const struct rvp_even
 	stack = stack_for(stacks, moment);
 	if (!stack)
 		return false;
+	stack->last_ns = moment->ns;
 	if (moment->record->SCOPE.kind == RVP_SCOPE_BEGIN ||
 	    moment->record->SCOPE.kind == RVP_SCOPE_OPERATOR_BEGIN)
 		return push(stacks, stack, moment);

@@ -175,6 +175,112 @@ START_TEST(slices_nest_whatever_comes)
 }
 END_TEST
 
+static void make_code(uint64_t number, const char *name, const char *file, uint64_t line)
+{
+	MAKE(one, CODE, 99, .code = number, .first_line = line, .version = 0x30b, .name = {name, strlen(name)},
+	     .file = {file, strlen(file)});
+}
+
+static void call(struct maker_thread *thread, uint64_t stamp, uint64_t kind, uint64_t code)
+{
+	MAKE(thread, PYTHON_CALL, 0, .stamp = stamp, .kind = kind, .code = code);
+}
+
+/* What was entered before is drawn from the window's begin, what goes on behind it ends with it; outside of a window, and
+ * of functions that are ours, there is nothing. */
+START_TEST(python_rows)
+{
+	open_run();
+	make_code(1, "main", "/home/a/train.py", 10);
+	make_code(2, "Linear.forward", "/usr/lib/python3/dist-packages/torch/nn/modules/linear.py", 113);
+	make_code(3, "step_begin", "/home/a/rvprof.py", 3);
+	make_code(4, "dumps", "/usr/lib/python3.11/json/__init__.py", 183);
+	call(one, 1500, RVP_PYTHON_CALL_BEGIN, 2); /* no window */
+	MAKE(one, ROWS, 99, .stamp = 2000, .kinds = RVP_ROWS_PYTHON, .wanted = RVP_ROWS_PYTHON);
+	call(one, 2500, RVP_PYTHON_CALL_OPEN, 1);
+	call(one, 3000, RVP_PYTHON_CALL_BEGIN, 2);
+	call(one, 3500, RVP_PYTHON_CALL_BEGIN, 3);
+	MAKE(one, SCOPE, 99, .stamp = 3600, .name = TEXT("layer 3"));
+	call(one, 3700, RVP_PYTHON_CALL_END, 0);
+	call(one, 4000, RVP_PYTHON_CALL_BEGIN, 3);
+	MAKE(one, SCOPE, 99, .stamp = 4100, .kind = RVP_SCOPE_END);
+	call(one, 4200, RVP_PYTHON_CALL_END, 0);
+	call(one, 5000, RVP_PYTHON_CALL_END, 0);
+	call(two, 5500, RVP_PYTHON_CALL_BEGIN, 4);
+	MAKE(one, ROWS, 99, .stamp = 6000);
+	call(one, 6500, RVP_PYTHON_CALL_END, 0);
+	call(one, 7000, RVP_PYTHON_CALL_BEGIN, 1);
+	finalize();
+	has("{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"/home/a/train.py(10): main\",\"pid\":100,\"tid\":100,"
+	    "\"ts\":1.000,\"dur\":3.997,\"args\":{\"open\":true}}");
+	has("\"cat\":\"python_function\",\"name\":\"torch/nn/modules/linear.py(113): Linear.forward\",\"pid\":100,"
+	    "\"tid\":100,\"ts\":2.000,\"dur\":1.996,\"args\":{}}");
+	has("\"cat\":\"python_function\",\"name\":\"json/__init__.py(183): dumps\",\"pid\":100,\"tid\":101,\"ts\":4.500,");
+	has("{\"ph\":\"X\",\"cat\":\"scope\",\"name\":\"layer 3\",");
+	ck_assert_uint_eq(count_of("python_function"), 3);
+	maker_remove(&maker);
+}
+END_TEST
+
+START_TEST(framework_operators_and_blas)
+{
+	open_run();
+	MAKE(one, SCOPE, 99, .stamp = 2000, .kind = RVP_SCOPE_OPERATOR_BEGIN, .source = RVP_SOURCE_ADAPTER,
+	     .name = TEXT("aten::mm"), .args = TEXT("[[2,3],[3,4],[]] [\"float\",\"float\",\"\"]"));
+	MAKE(one, BLAS_CALL, 99, .stamp = 4000, .ticks = 1500, .function = 11, .m = 4, .n = 2, .k = 3, .count = 1);
+	MAKE(one, SCOPE, 99, .stamp = 5000, .kind = RVP_SCOPE_OPERATOR_END, .source = RVP_SOURCE_ADAPTER);
+	MAKE(one, SCOPE, 99, .stamp = 6000, .kind = RVP_SCOPE_OPERATOR_BEGIN, .source = RVP_SOURCE_ADAPTER,
+	     .name = TEXT("cut"), .args = TEXT("[[2,3],[3"));
+	MAKE(one, SCOPE, 99, .stamp = 7000, .kind = RVP_SCOPE_OPERATOR_END, .source = RVP_SOURCE_ADAPTER);
+	MAKE(two, BLAS_CALL, 99, .stamp = 8000, .ticks = 1000, .function = 999, .m = 1, .n = 1, .k = 1, .count = 1);
+	finalize();
+	has("{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":100,\"tid\":100,\"ts\":1.000,\"dur\":2.997,"
+	    "\"args\":{\"Input Dims\":[[2,3],[3,4],[]],\"Input type\":[\"float\",\"float\",\"\"]}}");
+	has("{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"sgemm_\",\"pid\":100,\"tid\":100,\"ts\":1.500,\"dur\":1.496,"
+	    "\"args\":{\"m\":4,\"n\":2,\"k\":3,\"type\":\"f32\",\"flops\":48}}");
+	has("\"name\":\"cut\",\"pid\":100,\"tid\":100,\"ts\":5.000,\"dur\":0.997,\"args\":{\"args\":\"[[2,3],[3\"}}");
+	has("\"name\":\"BLAS\"");
+	maker_remove(&maker);
+}
+END_TEST
+
+/* Functions, scopes, operators and products in any order, in a window that opens and closes. */
+static void row_storm(unsigned seed)
+{
+	uint64_t stamp = 2000;
+
+	srand(seed);
+	open_run();
+	make_code(1, "f", "a.py", 1);
+	make_code(2, "g", "/x/rvprof.py", 1);
+	for (int i = 0; i < 1500; i++) {
+		struct maker_thread *thread = rand() % 3 ? one : two;
+
+		stamp += (uint64_t)(rand() % 4);
+		if (rand() % 50 == 0)
+			MAKE(one, ROWS, 99, .stamp = stamp, .kinds = (uint64_t)(rand() % 4));
+		else if (rand() % 3)
+			call(thread, stamp, (uint64_t)(rand() % 3), (uint64_t)(rand() % 4));
+		else if (rand() % 3)
+			MAKE(thread, SCOPE, 9, .stamp = stamp, .kind = (uint64_t)(rand() % 4),
+			     .source = (uint64_t)(rand() % 4), .name = TEXT("storm"));
+		else if (rand() % 2)
+			MAKE(thread, BLAS_CALL, 9, .stamp = stamp, .ticks = (uint64_t)(rand() % 8), .m = 1, .n = 1,
+			     .k = 1, .count = 1);
+		else
+			MAKE(one, STEP, 9, .stamp = stamp, .kind = (uint64_t)(rand() % 4));
+	}
+	finalize();
+	maker_remove(&maker);
+}
+
+START_TEST(rows_nest_whatever_comes)
+{
+	for (unsigned seed = 1; seed <= 20; seed++)
+		row_storm(seed);
+}
+END_TEST
+
 START_TEST(slices_leave_room)
 {
 	char path[256];
@@ -223,6 +329,9 @@ int main(void)
 	tcase_add_test(cases, a_range_ends_on_another_thread);
 	tcase_add_test(cases, what_crosses_is_a_pair);
 	tcase_add_test(cases, slices_nest_whatever_comes);
+	tcase_add_test(cases, python_rows);
+	tcase_add_test(cases, framework_operators_and_blas);
+	tcase_add_test(cases, rows_nest_whatever_comes);
 	tcase_add_test(cases, slices_leave_room);
 	return run_suite(suite);
 }
