@@ -179,6 +179,10 @@ static bool read_COLOR(struct rvp_options *options, struct rvp_part value)
 		return false;
 	return true;
 }
+static bool read_POWER(struct rvp_options *options, struct rvp_part value)
+{
+	return value.length > 0 && read_text(options->power, value);
+}
 static bool read_RULES(struct rvp_options *options, struct rvp_part value)
 {
 	(void)options; /* the reader of the run folder's own matter: it is recorded with the environment */

@@ -38,6 +38,7 @@ struct rvp_options {
 	uint32_t exit_wait_s;
 	uint64_t max_log_bytes;
 	char only[RVP_OPTION_TEXT_BYTES];    /* patterns by commas; empty: every program */
+	char power[RVP_OPTION_TEXT_BYTES];   /* sources by commas; empty: none. `run` understands them */
 	char output[RVP_OPTION_TEXT_BYTES];  /* template of the run folder; empty: the default */
 	char run_dir[RVP_OPTION_TEXT_BYTES]; /* of the tree that this process is born into; empty: it is the
 						root */

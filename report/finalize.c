@@ -17,6 +17,7 @@
 #include "report/output_files.h"
 #include "report/write_csv.h"
 #include "report/write_kernels.h"
+#include "report/write_power.h"
 #include "report/write_summary.h"
 #include "report/write_trace.h"
 
@@ -41,7 +42,8 @@ static FILE *stream_of(const struct rvp_outputs *outputs, enum rvp_output output
 static struct rvp_status sum_up(struct rvp_outputs *outputs, struct rvp_run *run, struct rvp_attribution *attribution,
 		   const struct rvp_analysis *answer, const struct rvp_step_ends *ends,
 		   const struct rvp_ledger *ledger, const struct rvp_device_answers *devices,
-		   struct rvp_kernels *kernels, const struct rvp_blas_work *work)
+		   struct rvp_kernels *kernels, const struct rvp_blas_work *work,
+		   const struct rvp_power_answer *power)
 {
 	struct rvp_verdicts verdicts;
 	struct rvp_status status = rvp_outputs_settle(outputs);
@@ -52,7 +54,7 @@ static struct rvp_status sum_up(struct rvp_outputs *outputs, struct rvp_run *run
 	rvp_verdicts_add_kernels(&verdicts, kernels);
 	while (again) {
 		rvp_summary_write(stream_of(outputs, RVP_OUTPUT_SUMMARY), run, answer, ledger, attribution, &verdicts,
-				  devices, kernels, work, outputs);
+				  devices, kernels, work, power, outputs);
 		status = rvp_outputs_settle_last(outputs, &again);
 	}
 	return status;
@@ -83,6 +85,20 @@ static struct rvp_status write_devices(struct rvp_outputs *outputs, struct rvp_r
 	return status;
 }
 
+/* power.csv, power.<name>.csv, and the trace's counters, behind all else that is in it. */
+static void write_power(const struct rvp_outputs *outputs, const struct rvp_run *run, const struct rvp_steps *steps,
+			struct rvp_trace *trace, struct rvp_power_answer *power)
+{
+	struct rvp_power_writer writer;
+	FILE *sources[RVP_POWER_SOURCES_MAX];
+
+	for (unsigned i = 0; i < RVP_POWER_SOURCES_MAX; i++)
+		sources[i] = stream_of(outputs, RVP_OUTPUT_POWER_SOURCES + i);
+	if (run->power)
+		rvp_power_writer_open(&writer, run->power, stream_of(outputs, RVP_OUTPUT_POWER), sources, trace);
+	rvp_power_read(power, run, steps, run->power ? &writer.sink : NULL);
+}
+
 static struct rvp_status write_outputs(struct rvp_outputs *outputs, struct rvp_run *run,
 				       const struct rvp_attribution_settings *settings)
 {
@@ -97,6 +113,7 @@ static struct rvp_status write_outputs(struct rvp_outputs *outputs, struct rvp_r
 	struct rvp_device_answers devices = {0};
 	struct rvp_kernels kernels = {.has_device = false};
 	struct rvp_kernel_trace device_trace = {.trace = NULL};
+	struct rvp_power_answer power;
 	struct rvp_status status = rvp_attribute(run, settings, &attribution);
 
 	if (rvp_failed(status))
@@ -123,10 +140,11 @@ static struct rvp_status write_outputs(struct rvp_outputs *outputs, struct rvp_r
 						    .moments_ns = ends.moments_ns,
 						    .moment_count = ends.count},
 			     &answer);
+	write_power(outputs, run, rvp_attribution_steps(attribution), &trace, &power);
 	rvp_trace_close(&trace);
 	rvp_kernel_trace_close(&device_trace);
 	if (!rvp_failed(status)) {
-		status = sum_up(outputs, run, attribution, &answer, &ends, &ledger, &devices, &kernels, &work);
+		status = sum_up(outputs, run, attribution, &answer, &ends, &ledger, &devices, &kernels, &work, &power);
 		rvp_analysis_free(&answer);
 	}
 	rvp_device_answers_free(&devices);
@@ -148,6 +166,8 @@ static struct rvp_status write_all(const char *folder, const char *to,
 	if (rvp_failed(status))
 		return status;
 	status = rvp_outputs_open(&outputs, to, rvp_run_has_devices(run));
+	if (!rvp_failed(status))
+		status = rvp_outputs_open_power(&outputs, run->power);
 	if (!rvp_failed(status))
 		status = write_outputs(&outputs, run, settings);
 	if (!rvp_failed(status))
@@ -267,7 +287,7 @@ static bool is_fresh(const char *folder)
 	uint64_t written = changed_ns(folder, rvp_output_names[RVP_OUTPUT_SUMMARY]);
 
 	for (int i = 0; i < RVP_OUTPUT_COUNT; i++)
-		if (i != RVP_OUTPUT_KERNELS && !changed_ns(folder, rvp_output_names[i]))
+		if (rvp_output_names[i] && i != RVP_OUTPUT_POWER && i != RVP_OUTPUT_KERNELS && !changed_ns(folder, rvp_output_names[i]))
 			return false;
 	return written > records_changed_ns(folder) && is_complete(folder);
 }

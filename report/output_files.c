@@ -3,6 +3,7 @@
 #include "report/output_files.h"
 
 #include "report/json_writer.h"
+#include "report/power.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,12 +13,15 @@
 
 enum { STREAM_BYTES = 1 << 16 };
 
-const char *const rvp_output_names[RVP_OUTPUT_COUNT] = {"memory.csv",  "categories.csv", "latency.csv",
-							"kernels.csv", "trace.json",	 "summary.json"};
+const char *const rvp_output_names[RVP_OUTPUT_COUNT] = {
+    [RVP_OUTPUT_MEMORY] = "memory.csv",	  [RVP_OUTPUT_CATEGORIES] = "categories.csv",
+    [RVP_OUTPUT_LATENCY] = "latency.csv", [RVP_OUTPUT_KERNELS] = "kernels.csv",
+    [RVP_OUTPUT_POWER] = "power.csv",	  [RVP_OUTPUT_TRACE] = "trace.json",
+    [RVP_OUTPUT_SUMMARY] = "summary.json"};
 
 static void name_output(const struct rvp_outputs *outputs, int number, bool is_new, char *path, size_t path_bytes)
 {
-	snprintf(path, path_bytes, is_new ? "%s/.%s.new" : "%s/%s", outputs->folder, rvp_output_names[number]);
+	snprintf(path, path_bytes, is_new ? "%s/.%s.new" : "%s/%s", outputs->folder, outputs->files[number].name);
 }
 
 void rvp_output_to_owner(int fd, const char *folder)
@@ -108,11 +112,31 @@ struct rvp_status rvp_outputs_open(struct rvp_outputs *outputs, const char *fold
 	*outputs = (struct rvp_outputs){.folder = folder};
 	for (int i = 0; i < RVP_OUTPUT_COUNT; i++) {
 		outputs->files[i].of = outputs;
+		if (!rvp_output_names[i])
+			continue;
+		snprintf(outputs->files[i].name, sizeof outputs->files[i].name, "%s", rvp_output_names[i]);
 		name_output(outputs, i, true, path, sizeof path);
 		unlink(path);
-		if (i == RVP_OUTPUT_KERNELS && !has_devices)
+		if ((i == RVP_OUTPUT_KERNELS && !has_devices) || i == RVP_OUTPUT_POWER)
 			continue;
 		if (!open_stream(&outputs->files[i], path, folder))
+			return rvp_fail("make", path, errno);
+	}
+	return RVP_OK;
+}
+
+struct rvp_status rvp_outputs_open_power(struct rvp_outputs *outputs, const struct rvp_power_list *list)
+{
+	char path[4096];
+
+	for (unsigned i = 0; list && i <= list->source_count; i++) {
+		struct rvp_output_file *file = &outputs->files[RVP_OUTPUT_POWER + i];
+
+		if (i)
+			snprintf(file->name, sizeof file->name, "power.%s.csv", list->sources[i - 1].name);
+		name_output(outputs, (int)(RVP_OUTPUT_POWER + i), true, path, sizeof path);
+		unlink(path);
+		if (!open_stream(file, path, outputs->folder))
 			return rvp_fail("make", path, errno);
 	}
 	return RVP_OK;
@@ -207,7 +231,7 @@ void rvp_outputs_write_missing(struct rvp_json *json, const struct rvp_outputs *
 		if (!outputs->files[i].error)
 			continue;
 		rvp_json_open(json, NULL, '{');
-		rvp_json_string(json, "name", rvp_output_names[i]);
+		rvp_json_string(json, "name", outputs->files[i].name);
 		rvp_json_string(json, "why", strerror(outputs->files[i].error));
 		rvp_json_close(json, '}');
 	}

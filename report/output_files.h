@@ -22,6 +22,7 @@
 #ifndef RVP_REPORT_OUTPUT_FILES_H
 #define RVP_REPORT_OUTPUT_FILES_H
 
+#include "record/power.h"
 #include "record/status.h"
 
 #include <stdbool.h>
@@ -30,23 +31,27 @@
 
 struct rvp_json;
 
-/* KERNELS: only of a run that met a device. In the order of renaming. */
+/* KERNELS: only of a run that met a device; POWER and what follows it: only where power was sampled. In the order of renaming. */
 enum rvp_output {
 	RVP_OUTPUT_MEMORY,
 	RVP_OUTPUT_CATEGORIES,
 	RVP_OUTPUT_LATENCY,
 	RVP_OUTPUT_KERNELS,
+	RVP_OUTPUT_POWER,
+	RVP_OUTPUT_POWER_SOURCES, /* power.<name>.csv, by source */
+	RVP_OUTPUT_POWER_LAST = RVP_OUTPUT_POWER_SOURCES + RVP_POWER_SOURCES_MAX - 1,
 	RVP_OUTPUT_TRACE,
 	RVP_OUTPUT_SUMMARY,
 	RVP_OUTPUT_COUNT
 };
-extern const char *const rvp_output_names[RVP_OUTPUT_COUNT];
+extern const char *const rvp_output_names[RVP_OUTPUT_COUNT]; /* NULL: of sources of power */
 
 struct rvp_outputs;
 
 struct rvp_output_file {
 	FILE *stream; /* NULL: there is none */
 	struct rvp_outputs *of;
+	char name[RVP_POWER_NAME_BYTES + 16];
 	int fd, error; /* error: errno of the write that failed; what comes behind it is thrown away */
 };
 
@@ -58,6 +63,9 @@ struct rvp_outputs {
 
 /* The streams point into *outputs: it must not move. */
 struct rvp_status rvp_outputs_open(struct rvp_outputs *outputs, const char *folder, bool has_devices);
+/* Those of power; nothing without sources. */
+struct rvp_power_list;
+struct rvp_status rvp_outputs_open_power(struct rvp_outputs *outputs, const struct rvp_power_list *list);
 
 /* Puts all but summary.json on the disk; a failure is one of an output that may not be missing. */
 struct rvp_status rvp_outputs_settle(struct rvp_outputs *outputs);

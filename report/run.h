@@ -24,6 +24,8 @@
 
 #define RVP_NEVER UINT64_MAX
 
+struct rvp_power_list;
+
 /* One load of a file of code. Text pointers are terminated and never NULL. */
 struct rvp_module {
 	uint64_t number;
@@ -162,6 +164,7 @@ struct rvp_run {
 	bool has_child_end;
 	uint64_t child_how, child_status, child_started_ns, watch_cost_ns;
 
+	struct rvp_power_list *power; /* power.h; NULL: nobody sampled power */
 	struct rvp_metrics metrics; /* what the program said of itself */
 	struct rvp_device devices[RVP_DEVICES_MAX]; /* number 1 is devices[0] */
 	size_t device_count;

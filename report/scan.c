@@ -9,6 +9,7 @@
 #include "report/brief.h"
 #include "report/grow.h"
 #include "report/kernels_defs.h"
+#include "report/power.h"
 #include "report/run_source.h"
 
 #include <errno.h>
@@ -456,6 +457,8 @@ static void take_watch(struct scan *scan, const struct rvp_record *record)
 
 	if (record->kind == RVP_WATCH)
 		take_sight(run->source, &record->WATCH);
+	if (record->kind == RVP_POWER_SOURCE)
+		scan->no_memory |= !rvp_power_take_source(&run->power, scan->arena, &record->POWER_SOURCE);
 	if (record->kind == RVP_PROCESS)
 		run->source->watch_clock = record->PROCESS.clock;
 	if (record->kind == RVP_ANCHOR)

@@ -433,6 +433,7 @@ void rvp_text_host(const struct rvp_view *view)
 	rvp_text_run(view);
 	rvp_text_totals(view);
 	rvp_text_steps(view);
+	rvp_text_power(view);
 	rvp_text_categories(view);
 	rvp_text_lists(view);
 }

@@ -50,6 +50,7 @@ void rvp_text_rest(const struct rvp_view *view);
 void rvp_text_run(const struct rvp_view *view);    /* what ran and how it ended */
 void rvp_text_totals(const struct rvp_view *view); /* peak, totals, end */
 void rvp_text_steps(const struct rvp_view *view);  /* nothing without steps */
+void rvp_text_power(const struct rvp_view *view);  /* nothing where nobody asked for power */
 void rvp_text_lists(const struct rvp_view *view); /* all lists of call stacks */
 void rvp_text_sites(const struct rvp_view *view, enum rvp_measure measure, unsigned count);
 void rvp_text_processes(const struct rvp_view *view); /* nothing for a single one */

@@ -9,6 +9,7 @@
 #include "report/cost.h"
 #include "report/json_writer.h"
 #include "report/kernels_json.h"
+#include "report/power.h"
 #include "report/output_files.h"
 #include "report/rows.h"
 #include "report/write_device.h"
@@ -319,7 +320,8 @@ static void write_verdicts(struct writer *writer, const struct rvp_verdicts *ver
 void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_analysis *answer,
 		       const struct rvp_ledger *ledger, struct rvp_attribution *attribution,
 		       const struct rvp_verdicts *verdicts, const struct rvp_device_answers *devices,
-		       struct rvp_kernels *kernels, const struct rvp_blas_work *work, const struct rvp_outputs *outputs)
+		       struct rvp_kernels *kernels, const struct rvp_blas_work *work,
+		       const struct rvp_power_answer *power, const struct rvp_outputs *outputs)
 {
 	struct writer writer = {.json.out = out,
 				.run = run,
@@ -336,6 +338,8 @@ void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_an
 	write_devices(&writer, devices);
 	rvp_latency_write_json(&writer.json, attribution ? rvp_attribution_steps(attribution)
 							 : &(struct rvp_steps){.source = "none"});
+	if (power)
+		rvp_power_write_json(&writer.json, power);
 	if (kernels)
 		rvp_kernels_write_summary(&writer.json, run, kernels);
 	if (work)

@@ -11,11 +11,13 @@
 struct rvp_kernels;
 struct rvp_blas_work;
 struct rvp_outputs;
+struct rvp_power_answer;
 
-/* `attribution` NULL: everything is unknown. `verdicts`, `devices`, `kernels`, `work` and `outputs` may be NULL. */
+/* `attribution` NULL: everything is unknown. `verdicts`, `devices`, `kernels`, `work`, `power` and `outputs` may be NULL. */
 void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_analysis *answer,
 		       const struct rvp_ledger *ledger, struct rvp_attribution *attribution,
 		       const struct rvp_verdicts *verdicts, const struct rvp_device_answers *devices,
-		       struct rvp_kernels *kernels, const struct rvp_blas_work *work, const struct rvp_outputs *outputs);
+		       struct rvp_kernels *kernels, const struct rvp_blas_work *work,
+		       const struct rvp_power_answer *power, const struct rvp_outputs *outputs);
 
 #endif

@@ -9,6 +9,7 @@
 #include "tools/commands.h"
 
 #include "tools/find_program.h"
+#include "tools/meters.h"
 #include "tools/process_stat.h"
 #include "tools/run_environment.h"
 #include "tools/run_finish.h"
@@ -28,6 +29,7 @@ struct run {
 	struct rvp_run_settings settings;
 	struct rvp_run_place place;
 	struct rvp_program program;
+	struct rvp_meters *power; /* NULL: not asked for */
 	struct rvp_watch *watch;
 	struct rvp_run_end end;
 	char program_path[RVP_PROGRAM_PATH_BYTES];
@@ -101,6 +103,19 @@ static int make_place(struct run *run)
 	return 0;
 }
 
+/* The program is on hold: what a driver's library opens here it does not inherit. */
+static int open_power(struct run *run)
+{
+	struct rvp_status status = RVP_OK;
+
+	if (*run->settings.options.power)
+		status = rvp_meters_open(&run->power, run->settings.options.power);
+	if (!rvp_failed(status))
+		return 0;
+	rvp_program_cancel(&run->program);
+	return complain(status);
+}
+
 static int start(struct run *run)
 {
 	struct rvp_status status = rvp_program_prepare(&run->program);
@@ -110,6 +125,9 @@ static int start(struct run *run)
 		rvp_program_become(&run->program, run->settings.program, before_exec, run);
 	if (rvp_failed(status))
 		return complain(status);
+	failed = open_power(run);
+	if (failed)
+		return failed;
 	failed = make_place(run);
 	if (failed)
 		return failed;
@@ -128,7 +146,7 @@ static int start(struct run *run)
 static void watch(struct run *run)
 {
 	struct rvp_status status =
-	    rvp_watch_open(&run->watch, run->place.path, run->place.tree, run->program.pid);
+	    rvp_watch_open(&run->watch, run->place.path, run->place.tree, run->program.pid, run->power);
 
 	if (rvp_failed(status))
 		rvp_complain_of(&status);
@@ -158,6 +176,7 @@ int rvp_cmd_run(int argc, char **argv)
 	if (status)
 		return status;
 	watch(&run);
+	rvp_meters_close(run.power);
 	run.end.program_path = run.program_path;
 	rvp_run_finish(&run.settings, &run.place, &run.end);
 	rvp_program_done(&run.program);

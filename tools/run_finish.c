@@ -24,7 +24,7 @@
 enum { LINE_BYTES = 512 };
 
 static const char *const outputs[] = {"summary.json", "memory.csv", "categories.csv", "latency.csv",
-				      "kernels.csv", "trace.json"};
+				      "kernels.csv", "power.csv", "trace.json"};
 
 static uint64_t number(const json_t *object, const char *name)
 {
@@ -51,6 +51,18 @@ static void say_peak(const json_t *summary, const struct rvp_run_end *end, const
 				 live, off);
 	else
 		rvp_say_in_color("peak: %s%s%s resident (RSS)", on, resident, off);
+}
+
+static void say_energy(const json_t *summary)
+{
+	const json_t *energy = json_object_get(summary, "energy"), *joules = json_object_get(energy, "total_joules");
+
+	if (!joules)
+		return;
+	rvp_complain("energy: %.4g J, mean %.4g W (%s%s)", json_number_value(joules),
+		     json_number_value(json_object_get(energy, "mean_watts")),
+		     json_string_value(json_object_get(energy, "source")),
+		     json_is_true(json_object_get(energy, "is_mock")) ? "; a mock is made up, not measured" : "");
 }
 
 static void say_what(const json_t *summary)
@@ -142,6 +154,7 @@ static void say_summary(const struct rvp_run_place *place, const struct rvp_run_
 	say_peak(summary, end, &style);
 	say_verdicts(place->path);
 	say_what(summary);
+	say_energy(summary);
 	say_lost(summary, &style);
 	say_cut(summary);
 	say_where(place->path);

@@ -5,6 +5,7 @@
 
 #include "record/clock_ns.h"
 #include "record/log_writer.h"
+#include "tools/meters.h"
 #include "tools/process_stat.h"
 #include "tools/watch_cgroup.h"
 #include "tools/watch_process.h"
@@ -29,6 +30,8 @@ enum {
 	LONGEST_NS = 1000 * MS,
 	FLUSH_NS = 250 * MS,
 	CGROUP_NS = 200 * MS,
+	POWER_NS = 50 * MS,
+	POWER_PARTS = 200, /* 0.5 % of the time at most */
 	/* From here on the group is looked at each time, and there is a next time soon. */
 	NEAR_PERCENT = 80,
 	NEAR_NS = 20 * MS,
@@ -63,6 +66,8 @@ struct rvp_watch {
 	uint64_t begin_ns, next_ns, flushed_ns, cgroup_ns, begin_realtime_ns;
 	int64_t interval_ns;
 	uint64_t cost_ns, last_rss_bytes;
+	struct rvp_meters *power; /* NULL: none */
+	uint64_t power_next_ns;
 	uint64_t regions_ns_per_mib, pss_ns_per_mib;
 	uint64_t pss_rss_bytes;   /* the tree's RSS when PSS was read last */
 	unsigned pressure;        /* percent of the group's limit, when it was last looked at */
@@ -369,10 +374,30 @@ static void look(struct rvp_watch *watch)
 	adapt(watch, rss_bytes, samples_ns);
 }
 
+/* Its time is its own, at regular distances: energy is what lies between two samples. */
+static void sample_power(struct rvp_watch *watch)
+{
+	uint64_t begin_ns = now_ns(), cost_begin_ns = cost_clock_ns(), cost_ns, pause_ns;
+
+	rvp_meters_sample(watch->power, &watch->writer, begin_ns);
+	cost_ns = cost_clock_ns() - cost_begin_ns;
+	watch->cost_ns += cost_ns;
+	pause_ns = cost_ns * POWER_PARTS > (uint64_t)POWER_NS ? cost_ns * POWER_PARTS : (uint64_t)POWER_NS;
+	watch->power_next_ns += pause_ns;
+	if (watch->power_next_ns <= begin_ns) /* we were late: no bunch of samples follows */
+		watch->power_next_ns = begin_ns + pause_ns;
+	if (watch->power_next_ns > begin_ns + (uint64_t)LONGEST_NS)
+		watch->power_next_ns = begin_ns + (uint64_t)LONGEST_NS;
+}
+
 int64_t rvp_watch_step(struct rvp_watch *watch)
 {
 	uint64_t now = now_ns();
 
+	if (watch->power && now >= watch->power_next_ns) {
+		sample_power(watch);
+		now = now_ns();
+	}
 	if (now >= watch->next_ns) {
 		look(watch);
 		now = now_ns();
@@ -382,7 +407,9 @@ int64_t rvp_watch_step(struct rvp_watch *watch)
 		if (watch->next_ns > now + LONGEST_NS)
 			watch->next_ns = now + LONGEST_NS;
 	}
-	return (int64_t)(watch->next_ns - now);
+	if (!watch->power || watch->next_ns < watch->power_next_ns)
+		return (int64_t)(watch->next_ns - now);
+	return watch->power_next_ns > now ? (int64_t)(watch->power_next_ns - now) : 0;
 }
 
 static struct rvp_status allocate(struct rvp_watch **watch, struct rvp_tree *tree)
@@ -398,7 +425,7 @@ static struct rvp_status allocate(struct rvp_watch **watch, struct rvp_tree *tre
 }
 
 struct rvp_status rvp_watch_open(struct rvp_watch **into, const char *folder, struct rvp_tree *tree,
-				 pid_t root)
+				 pid_t root, struct rvp_meters *power)
 {
 	char path[PATH_MAX];
 	struct stat namespace = {0};
@@ -429,6 +456,10 @@ struct rvp_status rvp_watch_open(struct rvp_watch **into, const char *folder, st
 	watch->pss_ns_per_mib = PSS_NS_PER_MIB;
 	write_process(watch);
 	write_anchor(watch);
+	watch->power = power;
+	watch->power_next_ns = watch->begin_ns;
+	if (power)
+		rvp_meters_tell(power, &watch->writer, watch->begin_ns);
 	rvp_cgroup_find(&watch->cgroup, "", root);
 	add_process(watch, NO_ENTRY, root, tree->root_start_ticks);
 	return RVP_OK;
@@ -449,6 +480,8 @@ struct rvp_status rvp_watch_close(struct rvp_watch *watch, int wait_status, stru
 {
 	struct rvp_status status;
 
+	if (watch->power)
+		sample_power(watch);
 	sample_cgroup(watch);
 	sample_all(watch); /* those of the tree that live on */
 	write_end(watch, wait_status);

@@ -8,6 +8,7 @@
  * first sample and the last. Between 10 ms and 1 s lie between two samples; sooner while memory moves.
  *   - smaps stalls mmap in the program while it is read: only when the peak has grown by more than 5 % since
  * the last time, or after a quarter of the run so far, and within the same budget.
+ *   - Power (meters.h) is sampled each 50 ms, and more rarely where that would take more than half of the 1 %.
  *   - An error ends the watching, never the program: rvp_watch_close tells it.
  */
 #ifndef RVP_WATCH_H
@@ -20,10 +21,11 @@
 #include <sys/types.h>
 
 struct rvp_watch;
+struct rvp_meters;
 
-/* Begins watch.rvl in `folder` for the program `root`. `tree` must outlive the watch. */
+/* Begins watch.rvl in `folder` for the program `root`. `tree` must outlive the watch, and so must `power` (NULL: none). */
 struct rvp_status rvp_watch_open(struct rvp_watch **watch, const char *folder, struct rvp_tree *tree,
-				 pid_t root);
+				 pid_t root, struct rvp_meters *power);
 
 /* Samples if it is time. Returns after how many ns it wants to be called again. */
 int64_t rvp_watch_step(struct rvp_watch *watch);

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SHOWN __attribute__((visibility("default")))
@@ -188,6 +189,35 @@ SHOWN int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned int *co
 		rows[1].pid = OTHER_PID;
 		rows[1].bytes = scenario->others_bytes;
 	}
+	return OK;
+}
+
+/* Device i draws 200 + 50 i watts, always: its energy is that of the time since the machine began. */
+static uint64_t milliwatts(void *device)
+{
+	return 200000 + 50000 * (uint64_t)((int *)device - places);
+}
+
+SHOWN int nvmlDeviceGetPowerUsage(void *device, unsigned int *power);
+SHOWN int nvmlDeviceGetPowerUsage(void *device, unsigned int *power)
+{
+	if (!is_initialized)
+		return UNINITIALIZED;
+	*power = (unsigned int)milliwatts(device);
+	return engine()->scenario()->nvml == SIM_NVML_NO_POWER ? NOT_SUPPORTED : OK;
+}
+
+SHOWN int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules);
+SHOWN int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules)
+{
+	struct timespec now;
+
+	if (!is_initialized)
+		return UNINITIALIZED;
+	if (engine()->scenario()->nvml >= SIM_NVML_NO_ENERGY)
+		return NOT_SUPPORTED;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	*millijoules = milliwatts(device) * (uint64_t)now.tv_sec + milliwatts(device) * (uint64_t)(now.tv_nsec / 1000) / 1000000;
 	return OK;
 }
 

@@ -141,15 +141,15 @@ static void kernel(struct line *line, struct sim_scenario *s)
 
 static void nvml(struct line *line, struct sim_scenario *s)
 {
-	static const char *const names[] = {"plain", "absent", "container", "no-processes"};
-	const char *word = next(line, "plain, absent, container or no-processes");
+	static const char *const names[] = {"plain", "absent", "container", "no-processes", "no-energy", "no-power"};
+	const char *word = next(line, "plain, absent, container, no-processes, no-energy or no-power");
 
-	for (unsigned int i = 0; i < 4; i++)
+	for (unsigned int i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(word, names[i]) == 0) {
 			s->nvml = (enum sim_nvml)i;
 			return;
 		}
-	refuse(line, word, "plain, absent, container or no-processes");
+	refuse(line, word, "plain, absent, container, no-processes, no-energy or no-power");
 }
 
 static void out_of_memory(struct line *line, struct sim_scenario *s)

@@ -16,7 +16,8 @@ struct sim_kernel_rule {
 	uint64_t least_ns, most_ns;
 };
 
-enum sim_nvml { SIM_NVML_PLAIN = 0, SIM_NVML_ABSENT, SIM_NVML_CONTAINER, SIM_NVML_NO_PROCESSES };
+enum sim_nvml { SIM_NVML_PLAIN = 0, SIM_NVML_ABSENT, SIM_NVML_CONTAINER, SIM_NVML_NO_PROCESSES,
+		SIM_NVML_NO_ENERGY, SIM_NVML_NO_POWER };
 
 struct sim_scenario {
 	/* the machine */

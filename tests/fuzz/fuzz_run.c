@@ -161,7 +161,7 @@ static void write_all(struct rvp_run *run, struct rvp_attribution *attribution, 
 	rvp_verdicts_make(&verdicts, run, &answer, attribution, &ends, &ledger);
 	rvp_verdicts_add_devices(&verdicts, run, &devices, attribution, &ends);
 	rvp_verdicts_add_kernels(&verdicts, &kernels);
-	rvp_summary_write(out, run, &answer, &ledger, attribution, &verdicts, &devices, &kernels, NULL, NULL);
+	rvp_summary_write(out, run, &answer, &ledger, attribution, &verdicts, &devices, &kernels, NULL, NULL, NULL);
 	rvp_kernels_free(&kernels);
 	check_sums(&answer);
 	for (size_t i = 0; i < devices.count; i++)

@@ -101,8 +101,10 @@ START_TEST(complaints)
 	ck_assert_str_eq(complaint, "unknown variable RVPROF_FINALISE (did you mean RVPROF_FINALIZE?)");
 	ck_assert(!READ("RVPROF_QWERTYUIOP=0"));
 	ck_assert_str_eq(complaint, "unknown variable RVPROF_QWERTYUIOP");
-	ck_assert(!READ("RVPROF_POWER=mock:75"));
-	ck_assert_str_eq(complaint, "'RVPROF_POWER' is not in this version");
+	ck_assert(READ("RVPROF_POWER=gpu=nvml,mock:75"));
+	ck_assert_str_eq(options.power, "gpu=nvml,mock:75");
+	ck_assert(!READ("RVPROF_POWER="));
+	ck_assert_str_eq(complaint, "RVPROF_POWER can not be '': SOURCE");
 	ck_assert(!READ("RVPROF_OPTIONS=finalize=0"));
 	ck_assert_str_eq(complaint, "unknown option 'finalize'");
 	ck_assert(!READ("RVPROF_PYTHON="));
