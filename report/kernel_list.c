@@ -75,10 +75,9 @@ void rvp_kernel_list_put(struct rvp_kernel_list *list, const struct rvp_kernel_r
 	if (!list->count) {
 		list->has_attributes =
 		    record->known & 1u << RVP_KERNEL_REGISTERS && record->attributes[RVP_KERNEL_REGISTERS] > 0;
-		list->first_start_ms = record->start_ms;
 		begin(list);
 	}
-	start_ms = record->has_start ? record->start_ms - list->first_start_ms : list->sum_ms;
+	start_ms = record->has_start ? record->start_ms : list->sum_ms;
 	if (list->json)
 		put_json(list, record, start_ms);
 	else

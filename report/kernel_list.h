@@ -9,8 +9,8 @@
  *   - Of no record: the head and "Number of records:  0" (there it fails).
  *   - Columns of attributes are there where the first record has registers, as there; an attribute that a record lacks
  * is a dash.
- *   - start.time there is the sum of the times before. Here it is the start, counted from the first record's, where that
- * is known, and that sum where it is not.
+ *   - start.time there is the sum of the times before. Here it is the start where that is known, and that sum where it is
+ * not.
  */
 #ifndef RVP_REPORT_KERNEL_LIST_H
 #define RVP_REPORT_KERNEL_LIST_H
@@ -39,7 +39,6 @@ struct rvp_kernel_list {
 	const struct rvp_kernel_heading *heading;
 	struct rvp_json *json; /* NULL: text; else an object that is open */
 	double sum_ms;         /* of the records before */
-	double first_start_ms;
 	uint64_t count;
 	size_t width;
 	bool has_attributes;

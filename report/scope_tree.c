@@ -106,14 +106,19 @@ static void put_line(const struct rvp_scope_tree *tree, const struct rvp_name_ta
 {
 	const struct rvp_scope_node *node = &tree->nodes[number], *parent = &tree->nodes[node->parent];
 	double total = seconds(node->ns), whole = node->parent ? seconds(parent->ns) : 0;
-	double mean = node->count ? total / (double)node->count : 0;
+	double mean = total / (double)(node->count ? node->count : 1);
 	int columns;
 
 	fprintf(out, "%*s", (int)node->depth * 4, "");
-	columns = put_time(out, total, unit_of(whole >= 1e-6 ? whole : total));
-	columns += whole >= 1e-6 ? fprintf(out, " %5.2f%%  ", total * 100 / whole) : fprintf(out, " ");
+	columns = node->count ? put_time(out, total, unit_of(whole >= 1e-6 ? whole : total)) : fprintf(out, "%7s   ", "-");
+	columns += node->count && whole >= 1e-6 ? fprintf(out, " %5.2f%%  ", total * 100 / whole) : fprintf(out, " ");
 	columns += (int)rvp_print_safely(out, names->names[node->name], 0);
-	fprintf(out, "%*s [%" PRIu64 " x ", columns < NAME_COLUMNS ? NAME_COLUMNS - columns : 0, "", node->count);
+	fprintf(out, "%*s", columns < NAME_COLUMNS ? NAME_COLUMNS - columns : 0, "");
+	if (!node->count) {
+		fputs(" [not measured]\n", out);
+		return;
+	}
+	fprintf(out, " [%" PRIu64 " x ", node->count);
 	put_time(out, mean, unit_of(mean));
 	fputs("]\n", out);
 }
@@ -179,12 +184,14 @@ void rvp_scope_tree_json(const struct rvp_scope_tree *tree, const struct rvp_nam
 		rvp_json_number(json, "number", at);
 		rvp_json_number(json, "parent", node->parent);
 		rvp_json_string(json, "name", names->names[node->name]);
-		rvp_json_double(json, "total_s", seconds(node->ns));
-		if (node->parent && parent->ns >= 1000)
+		if (node->count)
+			rvp_json_double(json, "total_s", seconds(node->ns));
+		if (node->count && node->parent && parent->ns >= 1000)
 			rvp_json_double(json, "percent", seconds(node->ns) * 100 / seconds(parent->ns));
 		rvp_json_number(json, "count", node->count);
-		rvp_json_double(json, "mean_s", node->count ? seconds(node->ns) / (double)node->count : 0);
-		if (node->first_child)
+		if (node->count)
+			rvp_json_double(json, "mean_s", seconds(node->ns) / (double)node->count);
+		if (node->count && node->first_child)
 			rvp_json_double(json, "unaccounted_s", unaccounted(tree, node));
 		rvp_json_close(json, '}');
 	}

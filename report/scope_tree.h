@@ -10,6 +10,8 @@
  *   - Children have their parent's unit where they have a share, else one of their own; means have their own.
  *   - "[unaccounted]" where more than 0.5 % of the parent's total is in no child.
  *
+ *   - A scope that nobody ended, or a path of which only inner ones are known, has no time: "-", "[not measured]".
+ *
  * Node 0 is the thread. Children stand in order of appearance. A node deeper than RVP_TREE_DEPTH_MAX is its parent.
  */
 #ifndef RVP_REPORT_SCOPE_TREE_H

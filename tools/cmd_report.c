@@ -11,6 +11,7 @@
 #include "report/attribution.h"
 #include "report/compress.h"
 #include "report/finalize.h"
+#include "report/run_tables.h"
 #include "report/text_categories.h"
 #include "report/text_device.h"
 #include "report/text_json.h"
@@ -37,7 +38,8 @@ struct settings {
 	enum rvp_measure measure;
 	enum rvp_color_choice color;
 	unsigned top_count, frame_count;
-	bool json, has_top, ledger, kernels;
+	bool json, has_top, ledger, kernels, has_table;
+	enum rvp_run_table table;
 	enum rvp_kernels_by kernels_by;
 	const char *rule_files[RULE_FILES_MAX + 1]; /* NULL ends them */
 	int rule_count;
@@ -72,6 +74,8 @@ static const char help[] =
     "  --kernels           time on devices by kernel, with the columns of nsys' cuda_gpu_kern_sum\n"
     "  --kernels --by WHAT the same by: kernel, class, step, stream, site (call path of the launch), range (NVTX, scopes)\n"
     "  --kernels --step N  of one step alone\n"
+    "  --table NAME        in the layout of an earlier profiler: kernels-count, kernels-trace, ops, ops-count, ops-trace,\n"
+    "                      scopes, memory-trace (ops: operators of rvprof.h)\n"
     "  --top N             call stacks a list (10 in the first, 5 in the others)\n"
     "  --frames N          lines a call stack (5)\n"
     "  --json              the text of summary.json; with any other option that answer\n"
@@ -90,6 +94,7 @@ const struct option rvp_report_options[] = {
 	{"ledger", no_argument, NULL, 'l'},
 	{"device", required_argument, NULL, 'D'},
 	{"kernels", no_argument, NULL, 'k'},
+	{"table", required_argument, NULL, 'T'},
 	{"top", required_argument, NULL, 'n'},
 	{"frames", required_argument, NULL, 'd'},
 	{"json", no_argument, NULL, 'j'},
@@ -153,6 +158,21 @@ static bool take_rules(struct settings *settings, const char *file)
 	return true;
 }
 
+static bool table_of(struct settings *settings, const char *word)
+{
+	const char *near = rvp_nearest(word, rvp_run_table_names);
+
+	settings->has_table = true;
+	for (int i = 0; i < RVP_RUN_TABLES; i++)
+		if (!strcmp(word, rvp_run_table_names[i])) {
+			settings->table = (enum rvp_run_table)i;
+			return true;
+		}
+	rvp_complain("--table takes kernels-count, kernels-trace, ops, ops-count, ops-trace, scopes or memory-trace, not '%s'%s%s%s",
+		     word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+	return false;
+}
+
 static bool take_option(struct settings *settings, int option)
 {
 	switch (option) {
@@ -160,6 +180,7 @@ static bool take_option(struct settings *settings, int option)
 	case 'f': settings->from = optarg; return true;
 	case 't': settings->to = optarg; return true;
 	case 'b': settings->by = optarg; return true;
+	case 'T': return table_of(settings, optarg);
 	case 'k': settings->kernels = true; return true;
 	case 'n': settings->has_top = true; return number_of("top", optarg, &settings->top_count);
 	case 'd': return number_of("frames", optarg, &settings->frame_count);
@@ -185,6 +206,16 @@ static bool kernels_are_whole(struct settings *settings)
 	return !settings->by || rvp_kernels_by_of(settings->by, &settings->kernels_by);
 }
 
+/* --table goes with --json alone. */
+static bool table_is_alone(const struct settings *settings)
+{
+	if (!settings->at && !settings->from && !settings->to && !settings->by && !settings->ledger && !settings->kernels &&
+	    !settings->device && !settings->has_top && settings->words.what == RVP_ASKED_NOTHING)
+		return true;
+	rvp_complain("report --table takes --json alone");
+	return false;
+}
+
 /* False after a complaint. */
 static bool take_options(struct settings *settings, int argc, char **argv, bool *wants_help)
 {
@@ -200,6 +231,8 @@ static bool take_options(struct settings *settings, int argc, char **argv, bool 
 		if (option != 'h' && !take_option(settings, option))
 			return false;
 	}
+	if (settings->has_table)
+		return table_is_alone(settings);
 	if (settings->kernels)
 		return kernels_are_whole(settings);
 	if (settings->by && !measure_of(settings->by, &settings->measure))
@@ -492,6 +525,8 @@ static struct rvp_status answer(struct report *report, const char *folder)
 	if (rvp_failed(status))
 		return status;
 	report->view.run = report->run;
+	if (report->settings.has_table)
+		return rvp_run_table_print(report->run, report->settings.table, report->settings.json, stdout);
 	if (report->settings.kernels)
 		return kernels(report);
 	if (report->settings.words.what)
@@ -543,7 +578,7 @@ static bool wants_summary(const struct settings *settings)
 {
 	return settings->json && !settings->words.what && !settings->at && !settings->from && !settings->to &&
 	       !settings->by && !settings->ledger && !settings->device &&
-	       !settings->kernels;
+	       !settings->kernels && !settings->has_table;
 }
 
 /* 2 after a complaint; a pipe that nobody reads is no failure of ours. */
@@ -569,7 +604,7 @@ static int report_on(struct report *report, const char *folder)
 	struct rvp_status status = finalized;
 
 	rvp_summary_verdicts(&report->verdicts, folder);
-	report->view.verdicts = report->settings.words.what || report->settings.kernels ? NULL : &report->verdicts;
+	report->view.verdicts = report->settings.words.what || report->settings.kernels || report->settings.has_table ? NULL : &report->verdicts;
 	if (!wants_summary(&report->settings)) {
 		status = answer(report, folder);
 		if (!rvp_failed(status) && rvp_failed(finalized))

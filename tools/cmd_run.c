@@ -15,6 +15,7 @@
 #include "tools/run_finish.h"
 #include "tools/run_place.h"
 #include "tools/run_program.h"
+#include "tools/run_record.h"
 #include "tools/run_settings.h"
 #include "tools/watch.h"
 
@@ -160,25 +161,35 @@ static void watch(struct run *run)
 		rvp_complain_of(&status);
 }
 
-int rvp_cmd_run(int argc, char **argv)
+bool rvp_run_record(int argc, char **argv, struct rvp_recorded *recorded, int *status)
 {
 	static struct run run;
-	int status;
 
-	if (rvp_run_settings_read(&run.settings, argc, argv, &status))
-		return status;
-	status = rvp_find_program(run.settings.program[0], run.program_path);
-	if (status)
-		return complain_of_program(run.settings.program[0], status);
-	status = find_preload(&run);
-	if (!status)
-		status = start(&run);
-	if (status)
-		return status;
+	if (rvp_run_settings_read(&run.settings, argc, argv, status))
+		return false;
+	*status = rvp_find_program(run.settings.program[0], run.program_path);
+	if (*status) {
+		*status = complain_of_program(run.settings.program[0], *status);
+		return false;
+	}
+	*status = find_preload(&run);
+	if (!*status)
+		*status = start(&run);
+	if (*status)
+		return false;
 	watch(&run);
 	rvp_meters_close(run.power);
 	run.end.program_path = run.program_path;
 	rvp_run_finish(&run.settings, &run.place, &run.end);
 	rvp_program_done(&run.program);
-	return rvp_program_pass_on(run.end.wait_status);
+	*recorded = (struct rvp_recorded){.folder = run.place.path, .wait_status = run.end.wait_status};
+	return true;
+}
+
+int rvp_cmd_run(int argc, char **argv)
+{
+	struct rvp_recorded recorded;
+	int status;
+
+	return rvp_run_record(argc, argv, &recorded, &status) ? rvp_program_pass_on(recorded.wait_status) : status;
 }

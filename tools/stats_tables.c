@@ -125,9 +125,21 @@ static bool count_kernel(void *context, const struct rvp_kernel_record *record)
 	return rvp_kernel_table_add(context, record->name, strlen(record->name), record->ms);
 }
 
+/* A list whose starts count from the first one. */
+struct kernel_list {
+	struct rvp_kernel_list list;
+	double first_ms;
+};
+
 static bool list_kernel(void *context, const struct rvp_kernel_record *record)
 {
-	rvp_kernel_list_put(context, record);
+	struct kernel_list *list = context;
+	struct rvp_kernel_record since = *record;
+
+	if (!list->list.count)
+		list->first_ms = record->start_ms;
+	since.start_ms -= list->first_ms;
+	rvp_kernel_list_put(&list->list, &since);
 	return true;
 }
 
@@ -196,16 +208,16 @@ static struct rvp_status count_kernels(struct rvp_csv_rows *rows, const struct r
 static struct rvp_status list_kernels(struct rvp_csv_rows *rows, const struct rvp_table_asked *asked)
 {
 	struct rvp_json json = {.out = asked->out};
-	struct rvp_kernel_list list;
+	struct kernel_list list;
 	struct rvp_status status;
 
-	rvp_kernel_list_open(&list, &asked->heading, asked->out, asked->is_json ? &json : NULL);
+	rvp_kernel_list_open(&list.list, &asked->heading, asked->out, asked->is_json ? &json : NULL);
 	if (asked->is_json)
 		rvp_json_open(&json, NULL, '{');
 	status = read_kernels(rows, list_kernel, &list);
 	if (rvp_failed(status))
 		return status;
-	rvp_kernel_list_close(&list);
+	rvp_kernel_list_close(&list.list);
 	if (asked->is_json) {
 		rvp_json_close(&json, '}');
 		fputc('\n', asked->out);
