@@ -89,7 +89,7 @@ static uint8_t *room_and_stamp(struct rvp_thread *thread, uint64_t address, uint
 		at = rvp_emit_room(thread, RVP_COMPACT_ROOM_BYTES);
 		if (!at)
 			return NULL;
-		*stamp = rvp_order_stamp(&thread->order, address, thread->slot->record_count);
+		*stamp = rvp_order_stamp(&thread->order, address, rvp_event_next_stamp(thread->slot));
 	} while (has_deferred(thread));
 	if (__builtin_expect(!rvp_is_full_mode() || is_folded(), 0))
 		thread->order.stamp_at = 0;
@@ -147,10 +147,12 @@ static __attribute__((noinline)) void alloc_otherwise(struct rvp_thread *thread,
 void rvp_event_alloc_of_path(struct rvp_thread *thread, enum rvp_kind kind, void *block, uint64_t bytes,
 			     enum rvp_family family, struct rvp_path path)
 {
-	if (bytes >= RVP_EVENT_LARGE_BYTES || !rvp_event_is_plain(thread, (uint64_t)block))
+	uint64_t word = rvp_event_word(thread);
+
+	if (bytes >= RVP_EVENT_LARGE_BYTES || !rvp_event_is_plain(thread, (uint64_t)block, word))
 		alloc_otherwise(thread, kind, block, bytes, family, path);
 	else
-		RVP_EVENT_APPEND(thread->slot,
+		RVP_EVENT_APPEND(thread, word,
 				 rvp_put_event_alloc(at, &thread->delta, NULL, (uint64_t)block, bytes, path.stack,
 						     path.python, family, rvp_events_have_lzcnt) -
 				     at);
@@ -192,9 +194,11 @@ static __attribute__((noinline)) bool free_otherwise(struct rvp_thread *thread, 
 
 bool rvp_event_free(struct rvp_thread *thread, void *block, uint64_t usable, enum rvp_family family)
 {
-	if (!thread->slot || usable >= RVP_EVENT_LARGE_BYTES || !rvp_event_is_plain(thread, (uint64_t)block))
+	uint64_t word = thread->slot ? rvp_event_word(thread) : 0;
+
+	if (!thread->slot || usable >= RVP_EVENT_LARGE_BYTES || !rvp_event_is_plain(thread, (uint64_t)block, word))
 		return free_otherwise(thread, block, family);
-	RVP_EVENT_APPEND(thread->slot, rvp_put_event_free(at, &thread->delta, NULL, (uint64_t)block, family,
+	RVP_EVENT_APPEND(thread, word, rvp_put_event_free(at, &thread->delta, NULL, (uint64_t)block, family,
 							  rvp_events_have_lzcnt) -
 					   at);
 	return true;

@@ -30,6 +30,7 @@ void rvp_full_learn(struct rvp_thread *thread, const void *block, uint64_t usabl
 		return;
 	if (rvp_word_is_confirmed(thread, block, usable) && thread->slot && rvp_walker_meet(thread)) {
 		thread->short_given = 0;
+		thread->short_moved = rvp_full_moved();
 		rvp_local.full = thread;
 	}
 }
@@ -46,7 +47,8 @@ static ALWAYS_INLINE struct rvp_thread *enter(enum rvp_phase phase)
 {
 	struct rvp_thread *thread;
 
-	if (__builtin_expect(rvp_local.phase != RVP_OUTSIDE || !rvp_quick_is_alive() || rvp_pause_matters() ||
+	if (__builtin_expect(rvp_local.phase != RVP_OUTSIDE ||
+				 atomic_load_explicit(rvp_alive, memory_order_relaxed) != RVP_ALIVE || /* (Z3) */
 				 !rvp_machine_take(&rvp_local.full_left, 1),
 			     0))
 		return NULL;
@@ -62,20 +64,18 @@ static ALWAYS_INLINE struct rvp_thread *enter(enum rvp_phase phase)
 	return thread;
 }
 
-static RARE void drain(struct rvp_thread *thread)
+/* (W4) */
+static ALWAYS_INLINE void leave(void)
 {
-	int error = errno;
-
-	rvp_local.phase = RVP_OURS;
-	rvp_drain_deferred(thread);
-	errno = error;
+	atomic_signal_fence(memory_order_seq_cst);
+	rvp_local.phase = RVP_OUTSIDE;
 }
 
-static ALWAYS_INLINE void leave(struct rvp_thread *thread)
+/* (W3) It is no event of the short way's. */
+static ALWAYS_INLINE void leave_for_long_way(void)
 {
-	if (__builtin_expect(atomic_load_explicit(&thread->slot->deferred_count, memory_order_relaxed) != 0, 0))
-		drain(thread);
-	rvp_local.phase = RVP_OUTSIDE;
+	rvp_machine_add((uint64_t *)&rvp_local.full_left, 1);
+	leave();
 }
 
 static RARE uint64_t usable_of_mapped(void *block)
@@ -91,14 +91,14 @@ static ALWAYS_INLINE uint64_t usable_of(void *block)
 }
 
 /* The caller in three words: as a struct in memory it would be there from the begin. */
-static __attribute__((noinline)) struct rvp_path path_otherwise(struct rvp_thread *thread, enum rvp_walk_known known,
-								uint64_t pc, uint64_t sp, uint64_t bp)
+static __attribute__((noinline)) struct rvp_path path_otherwise(struct rvp_thread *thread, uint64_t pc, uint64_t sp,
+								uint64_t bp)
 {
 	struct rvp_caller caller = {pc, sp, bp};
 	int error = errno;
 	struct rvp_path path;
 
-	if (known == RVP_WALK_NEW) {
+	if (rvp_walk_is_easy(thread, caller)) {
 		rvp_machine_add(&rvp_local.counters->walk_count, 1);
 		path = rvp_walk_new(thread, caller);
 	} else {
@@ -117,26 +117,27 @@ static __attribute__((noinline)) void alloc_of_path(struct rvp_thread *thread, v
 	errno = error;
 }
 
-static ALWAYS_INLINE void record(struct rvp_thread *thread, void *block, uint64_t bytes, enum rvp_family family,
-				 struct rvp_caller caller)
+/* Inline in the hook, as RVP_CALLER has to be. */
+static ALWAYS_INLINE void record(struct rvp_thread *thread, struct rvp_counters *counters, void *block, uint64_t bytes,
+				 enum rvp_family family)
 {
+	struct rvp_caller caller = RVP_CALLER();
 	struct rvp_path path;
-	enum rvp_walk_known known;
+	uint64_t word;
 
-	known = rvp_walk_known(thread, caller, &path);
-	if (__builtin_expect(known == RVP_WALK_KNOWN, 1))
-		rvp_machine_add(&rvp_local.counters->walk_count, 1);
+	if (__builtin_expect(rvp_walk_known(thread, caller, &path), 1))
+		rvp_machine_add(&counters->walk_count, 1);
 	else
-		path = path_otherwise(thread, known, caller.pc, caller.sp, caller.bp);
-	if (__builtin_expect(rvp_event_is_plain(thread, (uint64_t)block), 1))
-		rvp_event_put_plain_alloc(thread, (uint64_t)block, bytes, path.stack, path.python, family);
+		path = path_otherwise(thread, caller.pc, caller.sp, caller.bp);
+	word = rvp_event_word(thread);
+	if (__builtin_expect(rvp_event_is_plain(thread, (uint64_t)block, word), 1))
+		rvp_event_put_plain_alloc(thread, word, (uint64_t)block, bytes, path.stack, path.python, family);
 	else
 		alloc_of_path(thread, block, bytes, family, path);
 }
 
 /* The end of a hook that entered and called the real function. */
-static ALWAYS_INLINE void *given(struct rvp_thread *thread, void *block, uint64_t bytes, enum rvp_family family,
-				 struct rvp_caller caller)
+static ALWAYS_INLINE void *given(struct rvp_thread *thread, void *block, uint64_t bytes, enum rvp_family family)
 {
 	struct rvp_counters *counters = rvp_local.counters;
 
@@ -145,10 +146,9 @@ static ALWAYS_INLINE void *given(struct rvp_thread *thread, void *block, uint64_
 		rvp_machine_add(&counters->alloc_count, 1);
 		rvp_machine_add(&counters->alloc_bytes, bytes);
 		rvp_machine_add(&counters->alloc_usable_bytes, usable_of(block));
-		thread->moved_bytes += bytes;
-		record(thread, block, bytes, family, caller);
+		record(thread, counters, block, bytes, family);
 	}
-	leave(thread);
+	leave();
 	return block;
 }
 
@@ -160,7 +160,7 @@ void *rvp_full_malloc(size_t bytes)
 	if (__builtin_expect(!thread, 0))
 		return rvp_malloc_long_way(bytes);
 	block = rvp_real.malloc(bytes);
-	return given(thread, block, bytes, RVP_FAMILY_MALLOC, RVP_CALLER());
+	return given(thread, block, bytes, RVP_FAMILY_MALLOC);
 }
 
 void *rvp_full_calloc(size_t count, size_t each)
@@ -174,7 +174,7 @@ void *rvp_full_calloc(size_t count, size_t each)
 	if (__builtin_expect(!thread, 0))
 		return rvp_calloc_long_way(count, each);
 	block = rvp_real.calloc(count, each);
-	return given(thread, block, bytes, RVP_FAMILY_CALLOC, RVP_CALLER());
+	return given(thread, block, bytes, RVP_FAMILY_CALLOC);
 }
 
 static __attribute__((noinline)) void free_otherwise(struct rvp_thread *thread, void *block, uint64_t usable)
@@ -185,30 +185,34 @@ static __attribute__((noinline)) void free_otherwise(struct rvp_thread *thread, 
 	errno = error;
 }
 
-/* A block that came from the bootstrap arena has the bit of a mapped one. */
+/* A block that came from the bootstrap arena has the bit of a mapped one. None is NULL. */
 void rvp_full_free(void *block)
 {
 	struct rvp_thread *thread;
 	struct rvp_counters *counters;
-	uint64_t usable, word;
+	uint64_t usable, size_word, word;
 
-	/* (W3) What enters is counted, so it is asked last. */
-	if (__builtin_expect(!block || rvp_local.full_left <= 0 || (word = rvp_word_of(block)) & long_way_bits ||
-				 !(thread = enter(RVP_OURS)),
-			     0)) {
+	thread = enter(RVP_OURS);
+	if (__builtin_expect(!thread, 0)) {
+		rvp_free_long_way(block);
+		return;
+	}
+	size_word = rvp_word_of(block);
+	if (__builtin_expect(size_word & long_way_bits, 0)) {
+		leave_for_long_way();
 		rvp_free_long_way(block);
 		return;
 	}
 	counters = rvp_local.counters;
-	usable = rvp_word_usable(word);
+	usable = rvp_word_usable(size_word);
 	rvp_machine_add(&counters->free_count, 1);
 	rvp_machine_add(&counters->free_usable_bytes, usable);
-	thread->moved_bytes += usable;
-	if (__builtin_expect(rvp_event_is_plain(thread, (uint64_t)block), 1))
-		rvp_event_put_plain_free(thread, (uint64_t)block, RVP_FAMILY_FREE);
+	word = rvp_event_word(thread);
+	if (__builtin_expect(rvp_event_is_plain(thread, (uint64_t)block, word), 1))
+		rvp_event_put_plain_free(thread, word, (uint64_t)block, RVP_FAMILY_FREE);
 	else
 		free_otherwise(thread, block, usable);
 	rvp_local.phase = RVP_REAL;
 	rvp_real.free(block);
-	leave(thread);
+	leave();
 }

@@ -193,6 +193,8 @@ void rvp_free_long_way(void *block)
 
 void free(void *block)
 {
+	if (__builtin_expect(!block, 0))
+		return;
 	if (__builtin_expect(rvp_quick_free(block), 1))
 		rvp_real.free(block);
 	else

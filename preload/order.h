@@ -37,8 +37,8 @@
  * An event of a signal handler inside a hook takes a stamp, exchanges the word, and makes a stamp due, in this order. The
  * outer event asks whether one is due after its look at the word: so it sees that, or it had looked before.
  *
- * Time: an event without a stamp is shown where its thread's last stamp was. One is due every RVP_ORDER_EVERY records,
- * and large blocks always have one (events.c); docs/metrics.md says what that means.
+ * Time: an event without a stamp is shown where its thread's last stamp was. One is due every RVP_ORDER_EVERY_BYTES
+ * of the stream, and large blocks always have one (events.c); docs/metrics.md says what that means.
  */
 #ifndef RVP_ORDER_H
 #define RVP_ORDER_H
@@ -48,7 +48,7 @@
 
 enum {
 	RVP_ORDER_WORDS_BITS = 15,
-	RVP_ORDER_EVERY = 32,
+	RVP_ORDER_EVERY_BYTES = 160, /* some 32 events */
 };
 #ifndef RVP_ORDER_SETTLE_TICKS
 #define RVP_ORDER_SETTLE_TICKS 65536 /* 20 to 65 microseconds, once a process */
@@ -96,9 +96,9 @@ static inline void rvp_order_after_fork(void)
 	atomic_store(&rvp_order.epoch, 0);
 }
 
-/* [look], [short]: true where the event on `address`, the thread's `record`th of this chunk, needs no stamp.
- */
-static inline bool rvp_order_is_known(const struct rvp_order_place *place, uint64_t address, uint64_t record)
+/* [look], [short]: true where the event on `address`, for which the open chunk has come to `length`, needs no stamp. */
+static inline __attribute__((always_inline)) bool rvp_order_is_known(const struct rvp_order_place *place, uint64_t address,
+								     uint64_t length)
 {
 	uint64_t epoch = atomic_load_explicit(&rvp_order.epoch, memory_order_relaxed);
 
@@ -111,15 +111,15 @@ static inline bool rvp_order_is_known(const struct rvp_order_place *place, uint6
 		return false;
 	RVP_ORDER_STEP();
 	atomic_signal_fence(memory_order_seq_cst);
-	return __builtin_expect(record < place->stamp_at, 1);
+	return __builtin_expect(length < place->stamp_at, 1);
 }
 
-/* [stamp], [cross]: the stamp of the event on `address`. */
-static inline uint64_t rvp_order_stamp(struct rvp_order_place *place, uint64_t address, uint64_t record)
+/* [stamp], [cross]: the stamp of the event on `address`. The next one is due at the length `stamp_at`. */
+static inline uint64_t rvp_order_stamp(struct rvp_order_place *place, uint64_t address, uint64_t stamp_at)
 {
 	uint64_t stamp;
 
-	place->stamp_at = record + RVP_ORDER_EVERY;
+	place->stamp_at = stamp_at;
 	atomic_signal_fence(memory_order_seq_cst);
 	place->epoch = atomic_load_explicit(&rvp_order.epoch, memory_order_relaxed);
 	RVP_ORDER_STEP();

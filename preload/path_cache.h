@@ -7,6 +7,8 @@
 #ifndef RVP_PATH_CACHE_H
 #define RVP_PATH_CACHE_H
 
+#include "preload/arch/x86_64/machine.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,9 +30,11 @@ struct rvp_path_cache {
 static inline __attribute__((always_inline)) const struct rvp_known_path *rvp_path_cache_place(
     const struct rvp_path_cache *cache, uint64_t hash)
 {
-	const struct rvp_known_path *path = &cache->paths[(hash >> cache->shift) * RVP_PATH_CACHE_WAYS];
+	const struct rvp_known_path *set = &cache->paths[(hash >> cache->shift) * RVP_PATH_CACHE_WAYS], *path = set;
 
-	return path + (path[1].hash == hash) + 2 * (path[2].hash == hash) + 3 * (path[3].hash == hash);
+	for (int way = 1; way < RVP_PATH_CACHE_WAYS; way++)
+		path = rvp_machine_if_equal(&set[way].hash, hash, &set[way], path);
+	return path;
 }
 
 /* The path of a hash; NULL: not known. */

@@ -10,7 +10,11 @@ _Atomic unsigned rvp_pause_state;
 
 bool rvp_pause_begin(void)
 {
-	return atomic_exchange(&rvp_pause_state, RVP_PAUSE_ON) != RVP_PAUSE_ON;
+	bool is_new = atomic_exchange(&rvp_pause_state, RVP_PAUSE_ON) != RVP_PAUSE_ON;
+	uint64_t alive = RVP_ALIVE;
+
+	atomic_compare_exchange_strong(rvp_alive, &alive, RVP_ALIVE_PAUSES); /* 0 is left to who makes it something else */
+	return is_new;
 }
 
 bool rvp_pause_end(void)

@@ -8,7 +8,8 @@
  * Invariants
  *   (Z1) In full mode the table of blocks.h holds the living blocks that were passed over; in sampled mode it
  * holds the recorded ones, and one that was passed over is simply not there. (Z2) A block that finds no place
- * in the table is recorded, pause or not.
+ * in the table is recorded, pause or not. (Z3) Where *rvp_alive is RVP_ALIVE nobody ever paused: who reads it need not
+ * ask for the state.
  */
 #ifndef RVP_PAUSE_H
 #define RVP_PAUSE_H

@@ -10,6 +10,7 @@
 #include "preload/folder.h"
 #include "preload/followers.h"
 #include "preload/own.h"
+#include "preload/pause.h"
 #include "preload/procfs.h"
 #include "preload/reads.h"
 #include "preload/snapshot.h"
@@ -251,6 +252,11 @@ static bool start(int argument_count, char **arguments, char **environment)
 	return claim_entry() && wipe_alive_on_fork();
 }
 
+static void come_alive(void)
+{
+	atomic_store_explicit(rvp_alive, rvp_pause_matters() ? RVP_ALIVE_PAUSES : RVP_ALIVE, memory_order_release);
+}
+
 void rvp_process_start(int argument_count, char **arguments, char **environment)
 {
 	bool ready;
@@ -269,7 +275,7 @@ void rvp_process_start(int argument_count, char **arguments, char **environment)
 	/* A root that is not wanted by --only still owns the folder and finalizes. */
 	ready = ready && is_wanted();
 	if (ready)
-		atomic_store_explicit(rvp_alive, 1, memory_order_release);
+		come_alive();
 	atomic_store(&rvp_process.state, ready ? RVP_READY : RVP_OFF);
 }
 
@@ -307,6 +313,6 @@ bool rvp_process_reborn(void)
 	rvp_told_files_after_fork();
 	rvp_reads_after_fork();
 	rvp_writes_after_fork();
-	atomic_store_explicit(rvp_alive, 1, memory_order_release);
+	come_alive();
 	return true;
 }

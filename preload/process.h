@@ -2,7 +2,7 @@
 /* process.h: what the recorder knows of its process; one instance, made by the constructor, renewed after a fork.
  *
  * Lives from the constructor on: UNBORN -> STARTING -> READY, or OFF for good (disabled, not wanted, no folder).
- * In READY the hooks record while the word *rvp_alive is 1. That word lies alone on a page which the kernel wipes on
+ * In READY the hooks record while the word *rvp_alive is not 0. That word lies alone on a page which the kernel wipes on
  * fork, so a child by fork, _Fork or raw clone finds 0 and makes itself at home (rvp_process_reborn) at its first hook:
  * where a signal handler forked inside a hook, at the first one behind that.
  *
@@ -52,6 +52,8 @@ struct rvp_process {
 	char exe[256];                  /* basename as typed */
 };
 extern struct rvp_process rvp_process __attribute__((visibility("hidden")));
+/* PAUSES: alive, and the program paused the recording at least once (pause.h). */
+enum { RVP_ALIVE = 1, RVP_ALIVE_PAUSES = 2 };
 extern _Atomic uint64_t rvp_alive[] __attribute__((visibility("hidden")));
 
 /* Once, by the constructor: READY or OFF afterwards. `arguments` is argv. */

@@ -29,7 +29,7 @@ struct rvp_python {
 };
 
 extern struct rvp_python rvp_python;
-extern _Atomic uint32_t rvp_python_state;
+extern _Atomic uint32_t rvp_python_state __attribute__((visibility("hidden")));
 enum { RVP_PYTHON_FREE, RVP_PYTHON_FILLING, RVP_PYTHON_READY, RVP_PYTHON_GIVEN_UP };
 
 /* NULL: no interpreter is known, or none that can be read. */

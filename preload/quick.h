@@ -14,8 +14,10 @@
  *   (Q2) Each step is one instruction on a word of this thread, or reads only: a signal handler may come between any
  *        two and go the short way itself, in any phase. One that comes between the look at sample_left and the
  *        subtraction may step over a sample point: a sample less, and the next distance is drawn afresh.
- *   (Q3) *rvp_alive is asked first: a child by fork goes the long way until it counts in a place of its own. Where a
- *        handler forked in the middle, the child finds `quick` with its own place or nobody's.
+ *   (Q3) *rvp_alive is asked before anything is counted: a child by fork goes the long way until it counts in a place
+ *        of its own. Where a handler forked in the middle, the child finds `quick` with its own place or nobody's. (The
+ *        countdown of frees is the thread's own and may be less by one; where it ends is asked before, so that full mode,
+ *        which never goes this way, finds it out first.)
  *   (Q4) A block that is told to be free the short way is not in the table of recorded blocks (blocks.h).
  */
 #ifndef RVP_QUICK_H
@@ -50,8 +52,8 @@ static inline bool rvp_quick_is_alive(void)
 /* An alloc of `bytes` goes the short way: call the real function, then rvp_quick_given. */
 static inline bool rvp_quick_alloc(uint64_t bytes)
 {
-	if (__builtin_expect(bytes >= RVP_THRESHOLD_BYTES || !rvp_quick_is_alive() ||
-				 rvp_local.sample_left <= (int64_t)bytes,
+	if (__builtin_expect(rvp_local.sample_left <= (int64_t)bytes || bytes >= RVP_THRESHOLD_BYTES ||
+				 !rvp_quick_is_alive(),
 			     0))
 		return false;
 	rvp_machine_take(&rvp_local.sample_left, (int64_t)bytes);
@@ -91,12 +93,13 @@ static inline bool rvp_quick_is_plain(const void *block, uint64_t *word)
 	return __builtin_expect(!(*word & rvp_word_long_way) && !rvp_blocks_may_hold((uint64_t)block), 1);
 }
 
+/* Of a block that is not NULL. */
 static inline bool rvp_quick_free(const void *block)
 {
 	struct rvp_counters *counters;
 	uint64_t word;
 
-	if (__builtin_expect(!block || !rvp_quick_is_alive() || !rvp_machine_take(&rvp_local.frees_left, 1), 0) ||
+	if (__builtin_expect(!rvp_machine_take(&rvp_local.frees_left, 1) || !rvp_quick_is_alive(), 0) ||
 	    !rvp_quick_is_plain(block, &word))
 		return false;
 	counters = rvp_local.quick;

@@ -97,8 +97,11 @@ static void set_up(struct pooled *one, uint32_t tid)
 	uint32_t nobody = 0;
 	bool is_first;
 
-	if (thread->slot)
+	if (thread->slot) {
+		if (atomic_load_explicit(&thread->slot->deferred_count, memory_order_relaxed))
+			rvp_drain_deferred(thread);
 		rvp_flush(thread);
+	}
 	one->self = (uint64_t)__builtin_thread_pointer();
 	thread->tid = tid;
 	/* Not that of who had the struct before: in a child by fork, of before it was born. */

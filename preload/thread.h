@@ -50,7 +50,7 @@ enum { RVP_TEXT_PLACES_BITS = 10, RVP_TEXT_PLACES = 1 << RVP_TEXT_PLACES_BITS };
 /* A thread's part of order.h. */
 struct rvp_order_place {
 	uint64_t epoch;    /* that it saw last */
-	uint64_t stamp_at; /* which record of the open chunk takes a stamp again */
+	uint64_t stamp_at; /* from which length of the open chunk on an event takes a stamp again */
 	uint32_t serial;   /* never used again */
 };
 
@@ -61,6 +61,7 @@ struct rvp_thread {
 	struct rvp_delta delta; /* of the slot's open chunk */
 	struct rvp_order_place order;
 	int64_t short_given;    /* of full_left, when it was set last (full.h) */
+	uint64_t short_moved;   /* what the counters had moved then */
 	uint64_t last_stamp;
 	uint64_t other_records;         /* of the open chunk: neither alloc nor free */
 	uint64_t stack_low, stack_high; /* bounds of its stack; 0, 0: unknown */

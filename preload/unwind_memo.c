@@ -201,7 +201,6 @@ static uint32_t write_steps(struct rvp_memo *memo, const struct found *found, ui
 		next = state_of(step->sp, step->bp, step->frame);
 		joinable += is_joinable;
 	}
-	memo->changed_words = outer ? writer.words - outer->word_count : 0;
 	return joinable;
 }
 

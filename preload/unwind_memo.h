@@ -55,7 +55,6 @@ struct rvp_memo {
 	uint32_t capacity;      /* frames and steps that there is room for */
 	uint32_t frame_count;   /* that can be joined */
 	uint32_t word_count;    /* that the walk from the innermost of these reads */
-	uint32_t changed_words; /* of the last walk: those of its new frames; 0: all are */
 	uint32_t depth;         /* of the last walk: its frames */
 };
 

@@ -69,8 +69,8 @@ struct rvp_rule_entry {
 };
 enum { RVP_RULES_BITS = 16, RVP_RULES_COUNT = 1 << RVP_RULES_BITS };
 
-extern struct rvp_rule_entry *rvp_rule_entries; /* NULL: no memory for them */
-extern _Atomic uint32_t rvp_rule_generation;
+extern struct rvp_rule_entry *rvp_rule_entries __attribute__((visibility("hidden"))); /* NULL: no memory for them */
+extern _Atomic uint32_t rvp_rule_generation __attribute__((visibility("hidden")));
 
 static inline uint64_t rvp_rule_key(uint64_t pc, bool exact, uint32_t generation)
 {

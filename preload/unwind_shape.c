@@ -10,7 +10,7 @@
 
 #define BP_WEIGHT 0xe7037ed1a0b428db
 
-enum { SETS_FIRST = 8, SETS_MOST = 256 }; /* a page at first, 112 KiB at most */
+enum { SETS_FIRST = 8 }; /* a page at first, 128 KiB at most */
 
 const uint64_t rvp_window_weights[RVP_WINDOW_MAX] = {
     0xd1a6e55e9b9b1325, 0x566bf9d7c55a45f9, 0xcf0c26ef4243ed53, 0x5d96cf7f265beda9, 0xc1d77cffb7decc0d,
@@ -24,7 +24,7 @@ const uint64_t rvp_window_weights[RVP_WINDOW_MAX] = {
 
 static size_t bytes_of(uint32_t sets)
 {
-	return sets * RVP_SHAPE_WAYS * sizeof(struct rvp_shape);
+	return (size_t)sets * RVP_SHAPE_SET_BYTES;
 }
 
 bool rvp_shapes_start(struct rvp_shapes *shapes, uint64_t key)
@@ -32,19 +32,20 @@ bool rvp_shapes_start(struct rvp_shapes *shapes, uint64_t key)
 	shapes->key = key;
 	if (!shapes->shapes) {
 		shapes->shapes = rvp_own_map(bytes_of(SETS_FIRST));
-		shapes->set_mask = SETS_FIRST - 1;
+		shapes->set_mask = (SETS_FIRST - 1) * RVP_SHAPE_SET_BYTES;
 	}
 	return shapes->shapes && (shapes->paths.paths || rvp_path_cache_reset(&shapes->paths));
 }
 
-__attribute__((noinline)) bool rvp_shape_fit(struct rvp_shape *shape, const struct rvp_memo *memo, uint64_t sp,
-					     uint64_t high)
+bool rvp_shape_fit(struct rvp_shape *shape, const struct rvp_memo *memo, uint64_t sp)
 {
 	const struct rvp_memo_word *outermost = &memo->words[shape->outer_words];
 
+	if (shape->version == memo->version || !shape->outer_words)
+		return true;
 	if (shape->version == memo->version + 1)
 		return false;
-	if (shape->outer_words > memo->word_count || outermost->at < sp || shape->reach_bytes > high - sp) {
+	if (shape->outer_words > memo->word_count || outermost->at < sp) {
 		shape->version = memo->version + 1;
 		return false;
 	}
@@ -54,31 +55,21 @@ __attribute__((noinline)) bool rvp_shape_fit(struct rvp_shape *shape, const stru
 	return true;
 }
 
-/* How many inner words the window is to hold: what changed since the last walk, or what it held before. */
-static uint32_t wanted_window(const struct rvp_shape *set, uint64_t tag, uint32_t changed)
+static uint64_t tag_of(const struct rvp_shapes *shapes, struct rvp_caller caller)
 {
-	uint32_t window = changed <= RVP_WINDOW_MAX ? changed : 0;
-
-	for (int way = 0; way < RVP_SHAPE_WAYS; way++)
-		if (set[way].tag == tag && set[way].window > window)
-			window = set[way].window;
-	return window > RVP_WINDOW_FIRST ? window : RVP_WINDOW_FIRST;
+	return rvp_path_below(rvp_path_below(shapes->key, caller.pc), caller.sp);
 }
 
-/* The shape of the memo's walk. False: it cannot have one. */
-static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rvp_caller caller,
-		 uint32_t window)
+/* The shape of the memo's walk: all words in its window, or as many as it holds. False: it cannot have one. */
+static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rvp_caller caller, uint64_t tag)
 {
 	const struct rvp_memo_frame *inner = &memo->frames[memo->frame_count - 1];
-	uint32_t words = inner->word_count, outer = words > window ? (words - window) & ~3u : 0, count;
+	uint32_t words = inner->word_count, outer = words > RVP_WINDOW_MAX ? (words - RVP_WINDOW_MAX + 3) & ~3u : 0;
+	uint32_t count = words - outer;
 	uint64_t places = 0;
 
-	if (words - outer > RVP_WINDOW_MAX)
-		outer += 4;
-	count = words - outer;
 	shape->outer_words = (uint16_t)outer;
 	shape->window = (uint8_t)((count + RVP_WINDOW_BLOCK - 1) & ~(uint32_t)(RVP_WINDOW_BLOCK - 1));
-	shape->window_words = (uint8_t)count;
 	shape->bp_weight = inner->is_bp_used ? BP_WEIGHT : 0;
 	for (uint32_t i = 0; i < shape->window; i++) {
 		uint64_t at = memo->words[outer + 1 + (i < count ? i : 0)].at - caller.sp;
@@ -86,11 +77,10 @@ static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rv
 		if (at > UINT16_MAX * 8ul)
 			return false;
 		shape->offset[i] = (uint16_t)(at / 8);
-		shape->reach_bytes = at + 8 > shape->reach_bytes ? (uint32_t)at + 8 : shape->reach_bytes;
 		places += at * rvp_window_weights[i];
 	}
 	shape->salt =
-	    rvp_path_below(rvp_path_below(shape->tag, places), outer << 16 | count << 1 | inner->is_bp_used);
+	    rvp_path_below(rvp_path_below(tag, places), outer << 16 | count << 1 | inner->is_bp_used);
 	shape->salt_now = shape->salt + memo->words[outer].content;
 	shape->version = memo->version;
 	return count > 0;
@@ -99,11 +89,11 @@ static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rv
 /* A handler that jumps away from here leaves no half-written shape. */
 static void put(struct rvp_shape *place, const struct rvp_shape *shape)
 {
-	place->tag = 0;
+	place->sp = 0;
 	atomic_signal_fence(memory_order_seq_cst);
-	memcpy(&place->salt, &shape->salt, sizeof *place - offsetof(struct rvp_shape, salt));
+	memcpy(&place->pc, &shape->pc, sizeof *place - offsetof(struct rvp_shape, pc));
 	atomic_signal_fence(memory_order_seq_cst);
-	place->tag = shape->tag;
+	place->sp = shape->sp;
 }
 
 /* What was right comes first: paths of one function often come in a row. */
@@ -115,50 +105,37 @@ static __attribute__((noinline)) void swap(struct rvp_shape *first, struct rvp_s
 	put(other, &was);
 }
 
-__attribute__((noinline)) const struct rvp_known_path *rvp_shapes_find_further(struct rvp_shapes *shapes,
-										const struct rvp_memo *memo, uint64_t pc,
-										uint64_t sp, uint64_t bp,
-										uint64_t high)
+const struct rvp_known_path *rvp_shapes_find_further(struct rvp_shapes *shapes, const struct rvp_memo *memo,
+						     struct rvp_caller caller)
 {
-	struct rvp_caller caller = {pc, sp, bp};
-	uint64_t tag = rvp_shape_tag(shapes, caller);
-	struct rvp_shape *shape = rvp_shapes_set(shapes, tag);
+	struct rvp_shape *first = rvp_shapes_set(shapes, caller.pc, caller.sp), *shape = first;
 
-	for (int way = 1; way < RVP_SHAPE_WAYS; way++) {
-		const struct rvp_known_path *path = NULL;
+	for (; shape < first + RVP_SHAPE_WAYS; shape++) {
+		const struct rvp_known_path *path;
+		bool was_asked = shape == first && (!shape->outer_words || shape->version == memo->version);
 
-		if (shape[way].tag == tag)
-			path = rvp_shape_path(shapes, &shape[way], memo, caller, high);
-		if (path) {
-			swap(shape, &shape[way]);
-			return path;
-		}
+		if (shape->sp != caller.sp || shape->pc != (caller.pc ^ shapes->key) || was_asked ||
+		    !rvp_shape_fit(shape, memo, caller.sp))
+			continue;
+		path = rvp_shape_path(shapes, shape, memo, caller);
+		if (!path)
+			continue;
+		if (shape != first)
+			swap(first, shape);
+		return path;
 	}
 	return NULL;
-}
-
-static uint32_t words_of(const struct rvp_shape *shape)
-{
-	return shape->outer_words + (uint32_t)shape->window_words;
-}
-
-/* Whether `shape` can do without another: it is the same, or finds all of a list of as many words with more
- * of them in its window. */
-static bool stands_for(const struct rvp_shape *shape, const struct rvp_shape *other)
-{
-	return other->salt == shape->salt ||
-	       (other->tag == shape->tag && words_of(other) == words_of(shape) && other->window < shape->window);
 }
 
 /* Puts a shape first in its set; the others move on, and the last goes. */
 static void put_first(struct rvp_shapes *shapes, const struct rvp_shape *shape)
 {
-	struct rvp_shape *set = rvp_shapes_set(shapes, shape->tag);
+	struct rvp_shape *set = rvp_shapes_set(shapes, shape->pc ^ shapes->key, shape->sp);
 	int way = 0;
 
-	while (way < RVP_SHAPE_WAYS - 1 && set[way].tag && !stands_for(shape, &set[way]))
+	while (way < RVP_SHAPE_WAYS - 1 && set[way].sp && set[way].salt != shape->salt)
 		way++;
-	shapes->pushed_out += set[way].tag && !stands_for(shape, &set[way]);
+	shapes->pushed_out += set[way].sp && set[way].salt != shape->salt;
 	for (; way; way--)
 		put(&set[way], &set[way - 1]);
 	put(set, shape);
@@ -167,17 +144,17 @@ static void put_first(struct rvp_shapes *shapes, const struct rvp_shape *shape)
 static void grow(struct rvp_shapes *shapes)
 {
 	struct rvp_shapes old = *shapes;
-	uint32_t sets = 2 * (old.set_mask + 1);
+	uint32_t sets = 2 * (old.set_mask / RVP_SHAPE_SET_BYTES + 1);
 	struct rvp_shape *bigger =
-	    sets <= SETS_MOST ? rvp_path_memory_grow(bytes_of(sets / 2), bytes_of(sets)) : NULL;
+	    sets <= RVP_SHAPE_SETS_MOST ? rvp_path_memory_grow(bytes_of(sets / 2), bytes_of(sets)) : NULL;
 
 	shapes->pushed_out = 0;
 	if (!bigger)
 		return;
 	shapes->shapes = bigger;
-	shapes->set_mask = sets - 1;
+	shapes->set_mask = (sets - 1) * RVP_SHAPE_SET_BYTES;
 	for (uint32_t i = sets / 2 * RVP_SHAPE_WAYS; i--;)
-		if (old.shapes[i].tag)
+		if (old.shapes[i].sp)
 			put_first(shapes, &old.shapes[i]);
 	shapes->pushed_out = 0;
 	rvp_own_unmap(old.shapes, bytes_of(sets / 2));
@@ -186,14 +163,13 @@ static void grow(struct rvp_shapes *shapes)
 void rvp_shapes_enter(struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller,
 		      uint32_t number)
 {
-	struct rvp_shape shape = {.tag = rvp_shape_tag(shapes, caller)};
-	struct rvp_shape *set = rvp_shapes_set(shapes, shape.tag);
+	struct rvp_shape shape = {.sp = caller.sp, .pc = caller.pc ^ shapes->key};
 
-	if (!make(&shape, memo, caller, wanted_window(set, shape.tag, memo->changed_words)))
+	if (!make(&shape, memo, caller, tag_of(shapes, caller)))
 		return;
-	if (set->salt != shape.salt)
+	if (rvp_shapes_set(shapes, caller.pc, caller.sp)->salt != shape.salt)
 		put_first(shapes, &shape);
 	rvp_path_cache_enter(&shapes->paths, rvp_shape_hash(&shape, caller), number, memo->depth);
-	if (shapes->pushed_out > (shapes->set_mask + 1) * RVP_SHAPE_WAYS)
+	if (shapes->pushed_out > shapes->set_mask / RVP_SHAPE_SET_BYTES * RVP_SHAPE_WAYS)
 		grow(shapes);
 }

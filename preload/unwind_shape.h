@@ -2,7 +2,7 @@
 /* unwind_shape.h: call paths that a thread met before, found again without a step of unwinding.
  *
  * A shape says where the words lie that a walk from one return address and stack pointer read before: the
- * inner ones, the window, by their distance from the stack pointer; the outer ones are the first of the
+ * inner ones, the window, by their distance from the stack pointer; of a deep stack the outer ones are the first of the
  * memo's (unwind_memo.h). The words that lie there now, with their places, are hashed; the hash finds the
  * number of the path that a whole walk with these words at these places had.
  *
@@ -11,9 +11,9 @@
  * what is found is what a walk would find, but for two lists of one 64-bit hash (of a million remembered,
  * below 1e-6). (S2) The outer words are compared with the memo's one by one, the window's are hashed: each is
  * read at each use. (S3) Every place lies on the thread's own stack between the present stack pointer and its
- * end: a shape is asked only for its own tag, and that is of one stack pointer and one stack, so this is found out
- * once for each version of the memo. (S4) What is remembered holds for one key, as (N4): it is in every hash, so what
- * is of another key is never found.
+ * end: a shape is asked only for its own caller, that is one stack pointer of one stack, so the window lies where it lay
+ * when a walk read it; of the memo's words this is found out once for each version of it. (S4) What is remembered holds for one key, as (N4): it is in every shape's address
+ * and every hash, so what is of another key is never found.
  */
 #ifndef RVP_UNWIND_SHAPE_H
 #define RVP_UNWIND_SHAPE_H
@@ -21,57 +21,63 @@
 #include "preload/path_cache.h"
 #include "preload/unwind_memo.h"
 
-enum { RVP_SHAPE_WAYS = 4, RVP_WINDOW_MAX = 32, RVP_WINDOW_FIRST = 8, RVP_WINDOW_BLOCK = 4 };
+enum { RVP_SHAPE_WAYS = 4, RVP_WINDOW_MAX = 32, RVP_WINDOW_BLOCK = 4 };
 
 struct rvp_shape {
-	uint64_t tag;                    /* of the caller's address and stack pointer; 0: free */
-	uint64_t salt;                   /* hash of the tag and of the list's places */
-	uint64_t version;                /* of the memo that it fits; 1 more: of one that it does not fit */
+	uint64_t sp;                     /* the caller's stack pointer; 0: free */
+	uint64_t pc;                     /* its address, with the key */
+	uint64_t salt;                   /* hash of both and of the list's places */
+	uint64_t version;                /* of the memo that its outer words fit; 1 more: that they do not fit */
 	uint64_t salt_now;               /* with the content of that memo's outer words */
 	uint64_t bp_weight;              /* 0 where the caller's bp does not matter */
 	uint16_t outer_words;            /* of the memo's: a multiple of 4 */
 	uint8_t window;                  /* a multiple of RVP_WINDOW_BLOCK */
-	uint8_t window_words;            /* without what fills it up to that */
-	uint32_t reach_bytes;            /* from the stack pointer to the end of the window's furthest word */
 	uint16_t offset[RVP_WINDOW_MAX]; /* of the window's words from the stack pointer, in words */
+	uint32_t unused[3];
 };
+enum { RVP_SHAPE_SET_BYTES = RVP_SHAPE_WAYS * 128, RVP_SHAPE_SETS_MOST = 256 };
+_Static_assert(RVP_SHAPE_WAYS * sizeof(struct rvp_shape) == RVP_SHAPE_SET_BYTES, "a shape is two lines of the cache");
 
 struct rvp_shapes {
 	uint64_t key;
 	struct rvp_shape *shapes; /* sets of RVP_SHAPE_WAYS */
-	uint32_t set_mask;
-	uint32_t pushed_out; /* since there are as many sets as there are */
+	uint32_t set_mask;        /* of a set's place in bytes */
+	uint32_t pushed_out;      /* since there are as many sets as there are */
 	struct rvp_path_cache paths;
 };
 
-extern const uint64_t rvp_window_weights[RVP_WINDOW_MAX];
+extern const uint64_t rvp_window_weights[RVP_WINDOW_MAX] __attribute__((visibility("hidden")));
 
-static inline uint64_t rvp_shape_tag(const struct rvp_shapes *shapes, struct rvp_caller caller)
+/* The set of a caller, by the uppermost bits of a product. */
+static inline __attribute__((always_inline)) struct rvp_shape *rvp_shapes_set(const struct rvp_shapes *shapes,
+									       uint64_t pc, uint64_t sp)
 {
-	uint64_t tag = caller.pc * 0x9e3779b97f4a7c15 + caller.sp * 0xc2b2ae3d27d4eb4f + shapes->key;
+	uint32_t place = (uint32_t)pc * 0x9e3779b1u + (uint32_t)sp * 0x85ebca6bu;
 
-	return tag ^ tag >> 32;
+	_Static_assert((RVP_SHAPE_SETS_MOST - 1) * RVP_SHAPE_SET_BYTES < 1 << 17, "17 bits are enough");
+	return (struct rvp_shape *)((char *)shapes->shapes + (place >> 15 & shapes->set_mask));
 }
 
-/* Makes a shape fit the memo as it is now; false: it says more of the memo's words than there are above the stack pointer,
- * or a place beyond the stack's end. */
-bool rvp_shape_fit(struct rvp_shape *shape, const struct rvp_memo *memo, uint64_t sp, uint64_t high);
+/* Makes a shape fit the memo as it is now; false: it says more of the memo's words than there are above the stack pointer. */
+bool rvp_shape_fit(struct rvp_shape *shape, const struct rvp_memo *memo, uint64_t sp);
 
-/* The hash of the words that a shape says, which fits, as they are now. */
+/* The hash of the words that a shape says, which fits, as they are now. Four sums, each a polynomial of its own number, so
+ * that none waits long for itself. */
 static inline __attribute__((always_inline)) uint64_t rvp_shape_hash(const struct rvp_shape *shape,
 								     struct rvp_caller caller)
 {
 	const uint64_t *stack = (const uint64_t *)caller.sp, *weight = rvp_window_weights;
 	const uint16_t *offset = shape->offset, *end = offset + shape->window;
-	uint64_t hash = shape->salt_now + caller.bp * shape->bp_weight, other = 0;
+	uint64_t a = shape->salt_now + caller.bp * shape->bp_weight, b = 0, c = 0, d = 0;
 
 	do {
-		hash += stack[offset[0]] * weight[0] + stack[offset[1]] * weight[1];
-		other += stack[offset[2]] * weight[2] + stack[offset[3]] * weight[3];
+		a = rvp_machine_product(a + stack[offset[0]], &weight[0]);
+		b = rvp_machine_product(b + stack[offset[1]], &weight[1]);
+		c = rvp_machine_product(c + stack[offset[2]], &weight[2]);
+		d = rvp_machine_product(d + stack[offset[3]], &weight[3]);
 		offset += RVP_WINDOW_BLOCK;
-		weight += RVP_WINDOW_BLOCK;
 	} while (offset < end);
-	return hash + other;
+	return a + b + c + d;
 }
 
 /* Bits of words that are not the memo's, of its first `count`, a multiple of 4. */
@@ -89,45 +95,44 @@ static inline __attribute__((always_inline)) uint64_t rvp_memo_difference(const 
 	return difference;
 }
 
-/* The path that the words of a shape stand for now; NULL: not known. */
+/* The path that the words of a shape stand for now; NULL: not known. A shape that has outer words fits. */
 static inline __attribute__((always_inline)) const struct rvp_known_path *rvp_shape_path(
-    const struct rvp_shapes *shapes, struct rvp_shape *shape, const struct rvp_memo *memo, struct rvp_caller caller,
-    uint64_t high)
+    const struct rvp_shapes *shapes, const struct rvp_shape *shape, const struct rvp_memo *memo, struct rvp_caller caller)
 {
-	const struct rvp_known_path *path;
-	uint64_t hash;
+	uint64_t hash = rvp_shape_hash(shape, caller);
+	const struct rvp_known_path *path = rvp_path_cache_place(&shapes->paths, hash);
+	uint64_t difference = path->hash ^ hash;
 
-	if (__builtin_expect(shape->version != memo->version, 0) && !rvp_shape_fit(shape, memo, caller.sp, high))
+	if (shape->outer_words)
+		difference |= rvp_memo_difference(memo, shape->outer_words);
+	return __builtin_expect(difference != 0, 0) ? NULL : path;
+}
+
+/* The path of a caller on the thread's own stack by the first shape of its set, where that is of `key` and fits; NULL: not
+ * known so. */
+static inline __attribute__((always_inline)) const struct rvp_known_path *rvp_shapes_find_first(
+    const struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller, uint64_t key)
+{
+	const struct rvp_shape *shape = rvp_shapes_set(shapes, caller.pc, caller.sp);
+
+	if (__builtin_expect(shape->sp != caller.sp || shape->pc != (caller.pc ^ key) ||
+				 (shape->outer_words && shape->version != memo->version),
+			     0))
 		return NULL;
-	hash = rvp_shape_hash(shape, caller);
-	path = rvp_path_cache_place(&shapes->paths, hash);
-	return __builtin_expect((path->hash ^ hash) | rvp_memo_difference(memo, shape->outer_words), 0) ? NULL : path;
+	return rvp_shape_path(shapes, shape, memo, caller);
 }
 
-static inline struct rvp_shape *rvp_shapes_set(const struct rvp_shapes *shapes, uint64_t tag)
-{
-	return &shapes->shapes[(tag & shapes->set_mask) * RVP_SHAPE_WAYS];
-}
-
-/* The path of a caller on the thread's own stack, which ends at `high`, by the shapes of its tag behind the first of the
- * set; NULL: not known. The caller in three words: as a struct in memory it would be there from the begin. */
-const struct rvp_known_path *rvp_shapes_find_further(struct rvp_shapes *shapes, const struct rvp_memo *memo, uint64_t pc,
-						     uint64_t sp, uint64_t bp, uint64_t high);
+/* The same by all others. */
+const struct rvp_known_path *rvp_shapes_find_further(struct rvp_shapes *shapes, const struct rvp_memo *memo,
+						     struct rvp_caller caller);
 
 /* The same by all. */
-static inline __attribute__((always_inline)) const struct rvp_known_path *rvp_shapes_find(
-    struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller, uint64_t high)
+static inline const struct rvp_known_path *rvp_shapes_find(struct rvp_shapes *shapes, const struct rvp_memo *memo,
+							   struct rvp_caller caller)
 {
-	uint64_t tag = rvp_shape_tag(shapes, caller);
-	struct rvp_shape *shape = rvp_shapes_set(shapes, tag);
-	const struct rvp_known_path *path;
+	const struct rvp_known_path *path = rvp_shapes_find_first(shapes, memo, caller, shapes->key);
 
-	if (__builtin_expect(shape->tag == tag, 1)) {
-		path = rvp_shape_path(shapes, shape, memo, caller, high);
-		if (__builtin_expect(path != NULL, 1))
-			return path;
-	}
-	return rvp_shapes_find_further(shapes, memo, caller.pc, caller.sp, caller.bp, high);
+	return __builtin_expect(path != NULL, 1) ? path : rvp_shapes_find_further(shapes, memo, caller);
 }
 
 /* Enters the memo's walk, which was from this caller and found the whole path `number`. */

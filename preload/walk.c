@@ -68,7 +68,7 @@ static void meet_thread(struct rvp_walker *walker, const struct rvp_thread *thre
 
 	walker->tid = thread->tid;
 	walker->generation = 0;
-	walker->easy_span = 0;
+	rvp_walker_close(walker);
 	walker->stack_high = thread->stack_high;
 	walker->stack_low = is_main ? thread->stack_low : thread->stack_high;
 }
@@ -141,7 +141,12 @@ static void ease(struct rvp_walker *walker, const struct rvp_thread *thread)
 
 	low = low > walker->stack_low ? low : walker->stack_low;
 	walker->easy_low = low;
-	walker->easy_span = low < walker->stack_high && walker->misses < MISSES_COLD ? walker->stack_high - low : 0;
+	if (low < walker->stack_high && walker->misses < MISSES_COLD) {
+		walker->easy_span = walker->stack_high - low;
+		walker->easy_key = walker->shapes.key;
+	} else {
+		rvp_walker_close(walker);
+	}
 }
 
 /* The path of a walk that comes after many whose path was not known; NULL: not known, or not looked up. */
@@ -151,7 +156,14 @@ static const struct rvp_known_path *known_after_all(struct rvp_walker *walker, c
 	if (walker->misses < MISSES_COLD || walker->misses % COLD_EVERY != COLD_EVERY - 1 ||
 	    !can_be_known(walker, thread, caller.sp, generation))
 		return NULL;
-	return rvp_shapes_find(&walker->shapes, &walker->memo, caller, walker->stack_high);
+	return rvp_shapes_find(&walker->shapes, &walker->memo, caller);
+}
+
+/* A path that the shape which comes first does not find; NULL: not known. */
+static __attribute__((noinline)) const struct rvp_known_path *find_further(struct rvp_walker *walker,
+									   struct rvp_caller caller)
+{
+	return rvp_shapes_find_further(&walker->shapes, &walker->memo, caller);
 }
 
 /* Whether this walk, whose path is not known, is one to look up (again) and to enter. */
@@ -159,7 +171,7 @@ static bool is_worth_it(struct rvp_walker *walker)
 {
 	walker->misses++;
 	if (walker->misses == MISSES_COLD)
-		walker->easy_span = 0;
+		rvp_walker_close(walker);
 	return walker->misses < MISSES_COLD || walker->misses % COLD_EVERY == 0;
 }
 
@@ -226,22 +238,34 @@ static __attribute__((noinline)) uint32_t walk_slowly(struct rvp_thread *thread,
 	return number;
 }
 
+/* What the shape that comes first did not find, of a walk that can be known. */
+static inline uint32_t path_further(struct rvp_thread *thread, struct rvp_walker *walker, struct rvp_caller caller,
+				    uint32_t generation, uint32_t *count)
+{
+	const struct rvp_known_path *path = find_further(walker, caller);
+
+	if (!path)
+		return walk_slowly(thread, walker, caller, generation, count);
+	walker->misses = 0;
+	*count = path->depth;
+	return path->number;
+}
+
 static inline __attribute__((always_inline)) uint32_t native_path(struct rvp_thread *thread, struct rvp_walker *walker,
 								  struct rvp_caller caller, uint32_t *count)
 {
 	uint32_t generation = atomic_load_explicit(&rvp_rule_generation, memory_order_acquire);
 	const struct rvp_known_path *path;
 
-	if (__builtin_expect(can_be_known(walker, thread, caller.sp, generation) && walker->misses < MISSES_COLD, 1)) {
-		path = rvp_shapes_find(&walker->shapes, &walker->memo, caller, walker->stack_high);
-		if (__builtin_expect(path != NULL, 1)) {
-			walker->misses = 0;
-			ease(walker, thread);
-			*count = path->depth;
-			return path->number;
-		}
-	}
-	return walk_slowly(thread, walker, caller, generation, count);
+	if (__builtin_expect(!can_be_known(walker, thread, caller.sp, generation) || walker->misses >= MISSES_COLD, 0))
+		return walk_slowly(thread, walker, caller, generation, count);
+	path = rvp_shapes_find_first(&walker->shapes, &walker->memo, caller, walker->shapes.key);
+	if (__builtin_expect(!path, 0))
+		return path_further(thread, walker, caller, generation, count);
+	walker->misses = 0;
+	ease(walker, thread);
+	*count = path->depth;
+	return path->number;
 }
 
 /* A build that checks itself (tests/unwind) has a referee look at each path. */
@@ -284,8 +308,8 @@ struct rvp_path rvp_walk_new(struct rvp_thread *thread, struct rvp_caller caller
 	struct rvp_path path = {0, 0};
 	uint32_t count;
 
-	path.stack = walk_slowly(thread, thread->walker, caller,
-				 atomic_load_explicit(&rvp_rule_generation, memory_order_acquire), &count);
+	path.stack = path_further(thread, thread->walker, caller,
+				  atomic_load_explicit(&rvp_rule_generation, memory_order_acquire), &count);
 	if (__builtin_expect(rvp_python_current() != NULL, 0))
 		path.python = rvp_walk_python(thread);
 	check_walk(thread, caller, path, count);

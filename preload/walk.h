@@ -23,7 +23,7 @@ void rvp_walk_start(bool python);
  * allocates by libc, never locks, never touches errno. */
 struct rvp_path rvp_walk(struct rvp_thread *thread, struct rvp_caller caller);
 
-/* The same behind a rvp_walk_known (walker.h) that says NEW. */
+/* The same behind a rvp_walk_known (walker.h) that knows nothing, where rvp_walk_is_easy. */
 struct rvp_path rvp_walk_new(struct rvp_thread *thread, struct rvp_caller caller);
 
 /* The Python part of it alone, for a thread that walked before. */

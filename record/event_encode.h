@@ -171,12 +171,11 @@ static inline __attribute__((always_inline)) uint64_t rvp_put_plain_alloc(uint8_
 	uint64_t place = rvp_plain_address(address, &delta->given);
 	uint64_t step = rvp_node_difference(stack, &delta->event_stack);
 	unsigned zero_bytes = rvp_event_zeros(place | 1) >> 3, step_zero_bytes = rvp_event_zeros(step) >> 3;
-	unsigned is_long = bytes > UINT8_MAX;
-	uint64_t size_at = 10 - zero_bytes;
+	uint64_t is_long = bytes > UINT8_MAX, size_at = 10 - zero_bytes;
 	uint32_t head = ((RVP_COMPACT_MARK | RVP_COMPACT_ALLOC | 7 | 8u << 10 |
 			  rvp_event_family_code(rvp_alloc_family_codes, family)) ^
 			 zero_bytes) -
-			(step_zero_bytes << 10) + (is_long << 8);
+			(step_zero_bytes << 10) + ((uint32_t)is_long << 8);
 
 	memcpy(at, &head, sizeof head); /* two bytes of it stay; a word of two is slow to work with */
 	memcpy(at + 2, &place, sizeof place);
