@@ -16,15 +16,22 @@ static const char help[] =
     "       rvprof model --params N [--dtype T] [--optimizer O]\n"
     "       rvprof model --flops N --latency-ms X[,X..] [--peak-mb X] [--used-mb X] [--params N] [--batch "
     "N]\n"
+    "       rvprof model --scaling | --batch-sizes | --operations\n"
     "What a model costs: parameters, FLOPs, memory, and what follows from a latency.\n"
     "  LAYERS           like 'linear(128,64) relu linear(64,10)'; --layers lists them\n"
     "  --input SHAPE    what goes in, the batch first: 32x128\n"
-    "  --latency-ms X   a latency that was measured; of several the median\n"
+    "  --measure        run it here with OpenBLAS: --warmup 10, --iterations 100, the median\n"
+    "  --threads N      OpenBLAS's threads; default all\n"
+    "  --latency-ms X   a latency that was measured elsewhere; of several the median\n"
+    "  --peak-flops X --peak-bytes X\n"
+    "                   a machine's limits a second, in place of what `rvprof calibrate` measured here\n"
     "  --dtype T        what the parameters are kept in: f32 (default), f16, bf16, q8_0, ..\n"
     "  --optimizer O    sgd, momentum, adagrad, rmsprop, lion, adam, adamw\n"
     "  --params N       of a model of which no more is known: 125M, 7B\n"
     "  --flops N        of one sample; --batch N samples took the latency\n"
     "  --peak-mb X      memory held at most, in 2^20 bytes; --used-mb X of it was useful\n"
+    "  --scaling        linear layers of 64 to 512, measured; --batch-sizes: batches of 1 to 128;\n"
+    "  --operations     an elementwise one, a matrix product and a reduction\n"
     "  --json           one JSON object\n"
     "  --layers         the layers there are, with their arguments\n"
     "  --help           this\n";
@@ -41,7 +48,16 @@ enum {
 	FLOPS,
 	BATCH,
 	PEAK,
-	USED
+	USED,
+	MEASURE,
+	WARMUP,
+	ITERATIONS,
+	THREADS,
+	PEAK_FLOPS,
+	PEAK_BYTES,
+	SCALING,
+	BATCH_SIZES,
+	OPERATIONS
 };
 
 const struct option rvp_model_options[] = {{"input", required_argument, NULL, INPUT},
@@ -54,6 +70,15 @@ const struct option rvp_model_options[] = {{"input", required_argument, NULL, IN
 					   {"peak-mb", required_argument, NULL, PEAK},
 					   {"used-mb", required_argument, NULL, USED},
 					   {"json", no_argument, NULL, JSON},
+					   {"measure", no_argument, NULL, MEASURE},
+					   {"warmup", required_argument, NULL, WARMUP},
+					   {"iterations", required_argument, NULL, ITERATIONS},
+					   {"threads", required_argument, NULL, THREADS},
+					   {"peak-flops", required_argument, NULL, PEAK_FLOPS},
+					   {"peak-bytes", required_argument, NULL, PEAK_BYTES},
+					   {"scaling", no_argument, NULL, SCALING},
+					   {"batch-sizes", no_argument, NULL, BATCH_SIZES},
+					   {"operations", no_argument, NULL, OPERATIONS},
 					   {"layers", no_argument, NULL, LAYERS},
 					   {"help", no_argument, NULL, HELP},
 					   {NULL, 0, NULL, 0}};
@@ -101,6 +126,56 @@ static struct rvp_status latencies(struct rvp_model_wish *wish, const char *text
 	}
 }
 
+static struct rvp_status times(const char *option, const char *text, uint64_t least, unsigned *to)
+{
+	uint64_t count;
+
+	if (!rvp_amount_parse(text, &count) || count < least || count > 1000000)
+		return rvp_fail_with("use", option, "'%s' is no count from %d to 1000000", text, (int)least);
+	*to = (unsigned)count;
+	return RVP_OK;
+}
+
+static struct rvp_status a_second(const char *option, const char *text, double *to)
+{
+	char *behind;
+
+	*to = strtod(text, &behind);
+	if (*text < '0' || *text > '9' || *behind || !(*to >= 1 && *to <= 1e24))
+		return rvp_fail_with("use", option, "'%s' is no number from 1 to 1e24, like 67e12", text);
+	return RVP_OK;
+}
+
+static struct rvp_status analysis(struct rvp_model_wish *wish, enum rvp_model_analysis which)
+{
+	if (wish->analysis && wish->analysis != which)
+		return rvp_fail_with("make", "two analyses at once",
+				     "one of --scaling, --batch-sizes, --operations");
+	wish->analysis = which;
+	return RVP_OK;
+}
+
+static struct rvp_status take_measuring(struct rvp_model_wish *wish, int option, const char *text)
+{
+	unsigned threads = 0;
+	struct rvp_status status;
+
+	switch (option) {
+	case MEASURE: wish->must_measure = true; return RVP_OK;
+	case WARMUP: return times("--warmup", text, 0, &wish->measure.warmup);
+	case ITERATIONS: return times("--iterations", text, 1, &wish->measure.iterations);
+	case PEAK_FLOPS: return a_second("--peak-flops", text, &wish->peak_flops);
+	case PEAK_BYTES: return a_second("--peak-bytes", text, &wish->peak_bytes);
+	case SCALING: return analysis(wish, RVP_ANALYSIS_SCALING);
+	case BATCH_SIZES: return analysis(wish, RVP_ANALYSIS_BATCH_SIZES);
+	case OPERATIONS: return analysis(wish, RVP_ANALYSIS_OPERATIONS);
+	default:
+		status = times("--threads", text, 1, &threads);
+		wish->measure.threads = (int)threads;
+		return status;
+	}
+}
+
 static struct rvp_status take(struct rvp_model_wish *wish, int option, const char *text)
 {
 	const char *end = text ? text + strlen(text) : NULL;
@@ -115,12 +190,20 @@ static struct rvp_status take(struct rvp_model_wish *wish, int option, const cha
 	case FLOPS: return amount("--flops", text, &wish->flops, &wish->has_flops);
 	case BATCH: return amount("--batch", text, &wish->batch, &wish->has_batch);
 	case PEAK: return number("--peak-mb", text, end, &wish->peak_mb);
-	default: return number("--used-mb", text, end, &wish->used_mb);
+	case USED: return number("--used-mb", text, end, &wish->used_mb);
+	default: return take_measuring(wish, option, text);
 	}
 }
 
 static struct rvp_status answer(struct rvp_model_wish *wish)
 {
+	if (isnan(wish->peak_flops) != isnan(wish->peak_bytes))
+		return rvp_fail_with("place", "the model", "--peak-flops and --peak-bytes go together");
+	if (wish->must_measure && wish->latency_count)
+		return rvp_fail_with("take", "--measure and --latency-ms",
+				     "the latency is either measured or given");
+	if (wish->analysis && !wish->of)
+		return rvp_model_analyse(wish);
 	if (wish->of)
 		return rvp_model_of_layers(wish);
 	if (wish->has_parameters || wish->has_flops || wish->latency_count || !isnan(wish->peak_mb))
@@ -150,8 +233,13 @@ static int answer_words(struct rvp_model_wish *wish, int count, char **words)
 
 int rvp_cmd_model(int argc, char **argv)
 {
-	static struct rvp_model_wish wish = {
-	    .type = {"f32", 1, 4}, .batch = 1, .peak_mb = NAN, .used_mb = NAN};
+	static struct rvp_model_wish wish = {.type = {"f32", 1, 4},
+					     .batch = 1,
+					     .peak_mb = NAN,
+					     .used_mb = NAN,
+					     .peak_flops = NAN,
+					     .peak_bytes = NAN,
+					     .measure = {.warmup = 10, .iterations = 100}};
 	struct rvp_status status;
 	int option;
 

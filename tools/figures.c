@@ -62,8 +62,6 @@ void rvp_figure_whole(struct rvp_figures *figures, const char *key, uint64_t val
 
 void rvp_figure_double(struct rvp_figures *figures, const char *key, double value)
 {
-	char text[RVP_JSON_DOUBLE_BYTES];
-
 	if (isnan(value))
 		return;
 	if (figures->is_json) {
@@ -71,7 +69,7 @@ void rvp_figure_double(struct rvp_figures *figures, const char *key, double valu
 		return;
 	}
 	begin_line(figures, key);
-	puts(rvp_json_double_text(value, text));
+	printf("%.10g\n", value);
 }
 
 void rvp_figure_bool(struct rvp_figures *figures, const char *key, bool value)

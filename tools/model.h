@@ -3,6 +3,8 @@
 #ifndef RVP_TOOLS_MODEL_H
 #define RVP_TOOLS_MODEL_H
 
+#include "model/machine.h"
+#include "model/measure.h"
 #include "model/training.h"
 
 #include <getopt.h>
@@ -32,6 +34,8 @@ struct rvp_model_wish {
 	double latencies_ms[RVP_LATENCIES_MAX];
 	size_t latency_count;
 	double peak_mb, used_mb;
+	struct rvp_measure_wish measure;
+	double peak_flops, peak_bytes; /* a second, of a machine that is not this one */
 };
 
 extern const struct option rvp_model_options[];
@@ -39,5 +43,9 @@ extern const struct option rvp_model_options[];
 /* Each prints its answer. */
 struct rvp_status rvp_model_of_layers(struct rvp_model_wish *wish);
 struct rvp_status rvp_model_of_figures(struct rvp_model_wish *wish);
+struct rvp_status rvp_model_analyse(struct rvp_model_wish *wish);
+
+/* The machine to place work on: what was given, else what `rvprof calibrate` kept. False: neither. */
+bool rvp_model_machine(const struct rvp_model_wish *wish, struct rvp_machine *machine);
 
 #endif
