@@ -90,7 +90,7 @@ enum rvp_cupti_attribute {
 };
 
 /* cupti_activity.h: CUpti_ActivityThreadIdType, flags of cuptiActivityFlushAll */
-enum { RVP_CUPTI_THREAD_ID_SYSTEM = 1, RVP_CUPTI_FLUSH_FORCED = 1 };
+enum { RVP_CUPTI_THREAD_ID_DEFAULT = 0, RVP_CUPTI_THREAD_ID_SYSTEM = 1, RVP_CUPTI_FLUSH_FORCED = 1 };
 
 /* cupti_activity.h, CUpti_ActivityMemcpyKind: 1 HtoD 2 DtoH 3 HtoA 4 AtoH 5 AtoA 6 AtoD 7 DtoA 8 DtoD 9 HtoH 10 PtoP */
 /* cupti_activity.h, CUpti_ActivityMemoryKind */

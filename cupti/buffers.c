@@ -152,9 +152,9 @@ void rvp_buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size_t
 	atomic_fetch_add_explicit(&walk_ns, rvp_now_ns() - begin, memory_order_relaxed);
 }
 
-void rvp_buffers_last(void)
+void rvp_buffers_last(bool are_last)
 {
-	atomic_store(&is_last, 1);
+	atomic_store(&is_last, are_last);
 }
 
 unsigned rvp_buffers_unreturned(void)

@@ -9,6 +9,7 @@
 #ifndef RVP_CUPTI_BUFFERS_H
 #define RVP_CUPTI_BUFFERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,8 +19,8 @@ enum { RVP_BUFFER_BYTES = 1 << 20, RVP_BUFFERS_MAX = 128 };
 void rvp_buffer_request(uint8_t **buffer, size_t *bytes, size_t *max_records);
 void rvp_buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid);
 
-/* At the end: from here on what is incomplete is UNFINISHED. */
-void rvp_buffers_last(void);
+/* At the end, and when CUPTI is given up: from here on what is incomplete is UNFINISHED. */
+void rvp_buffers_last(bool are_last);
 
 /* Buffers that hold records and have not come back: their first word is not what they were handed out with. */
 unsigned rvp_buffers_unreturned(void);

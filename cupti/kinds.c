@@ -58,12 +58,25 @@ bool rvp_kinds_has_activity(void)
 	return false;
 }
 
+static bool may_hang(int row)
+{
+	return rvp_cupti.version == RVP_CUPTI_13_0 && rows[row].kind == RVP_CUPTI_CONCURRENT_KERNEL;
+}
+
+bool rvp_kinds_can_be_left(void)
+{
+	for (int i = 0; i < ROWS; i++)
+		if (is_row_on[i] && may_hang(i))
+			return false;
+	return true;
+}
+
 /* The result, where it could not be turned on. */
 static int set_row(int row, bool is_wanted)
 {
 	int result = RVP_CUPTI_SUCCESS;
 
-	if (is_row_on[row] == is_wanted)
+	if (is_row_on[row] == is_wanted || (!is_wanted && may_hang(row)))
 		return result;
 	result = is_wanted ? rvp_cupti.ActivityEnable(rows[row].kind) : rvp_cupti.ActivityDisable(rows[row].kind);
 	is_row_on[row] = is_wanted && result == RVP_CUPTI_SUCCESS;

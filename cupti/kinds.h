@@ -14,6 +14,10 @@ int rvp_kinds_set(uint32_t wanted, void *subscriber);
 
 uint32_t rvp_kinds_on(void);
 
+/* False: turning off what is on may hang (CUPTI 13.0.0 and kernels: NVIDIA's notes on 13.0 Update 1). Then kernels stay on once
+ * they are. */
+bool rvp_kinds_can_be_left(void);
+
 /* Whether CUPTI writes records to buffers. */
 bool rvp_kinds_has_activity(void);
 

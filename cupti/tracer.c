@@ -6,12 +6,14 @@
  * same occasions what CUPTI has complete is asked for, clocks are compared, drops are counted.
  *
  * Invariants
- *   (T1) The subscription, once had, is kept: leaving CUPTI (cuptiFinalize) is what breaks programs.
+ *   (T1) The subscription, once had, is kept, until another client of CUPTI's begins in this process (rvp_tracer_leave): its
+ * result is the program's. cuptiFinalize is never called: that is what breaks programs.
  *   (T2) In a child by fork a callback returns at once, and nothing of CUPTI is called.
  */
 #include "cupti/tracer.h"
 
 #include "cupti/activity.h"
+#include "cupti/attributes.h"
 #include "cupti/buffers.h"
 #include "cupti/device_memory.h"
 #include "cupti/device_time.h"
@@ -32,7 +34,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { REASON_BYTES = 320, BUFFERS_OF_A_CONTEXT = 32, LAST_MOMENTS = 300 };
+enum { REASON_BYTES = 320, LAST_MOMENTS = 300 };
+static const struct timespec moment = {.tv_nsec = 1000000};
 static const uint64_t window_ns = 1000000000u;
 
 static struct {
@@ -42,6 +45,7 @@ static struct {
 	struct rvp_tier_window begun; /* sums at the begin of the window */
 	uint64_t begun_ns, launch_ns;
 } state;
+static bool is_started;
 static _Atomic uint32_t is_at_work, is_ended;
 static _Atomic uint64_t next_look_ns;
 
@@ -249,27 +253,6 @@ static bool subscribe(char reason[REASON_BYTES])
 	return false;
 }
 
-/* Before cuInit is done: what has to be set then. */
-static void set_attributes(bool is_full)
-{
-	size_t limit = BUFFERS_OF_A_CONTEXT, bytes = sizeof limit;
-	uint8_t zeroed = 1;
-	size_t one = sizeof zeroed;
-
-	if (rvp_cupti.SetThreadIdType)
-		rvp_cupti.SetThreadIdType(RVP_CUPTI_THREAD_ID_SYSTEM);
-	if (rvp_cupti.ActivitySetAttribute) {
-		rvp_cupti.ActivitySetAttribute(RVP_CUPTI_DEVICE_BUFFER_LIMIT, &bytes, &limit);
-		rvp_cupti.ActivitySetAttribute(RVP_CUPTI_ZEROED_BUFFERS, &one, &zeroed);
-	}
-	if (is_full && rvp_cupti.ActivityEnableLatencyTimestamps)
-		rvp_cupti.ActivityEnableLatencyTimestamps(1);
-	if (rvp_cupti.ActivityEnableAllSyncRecords)
-		rvp_cupti.ActivityEnableAllSyncRecords(0);
-	if (rvp_cupti.ActivityEnableDriverApi)
-		rvp_cupti.ActivityEnableDriverApi(RVP_CUPTI_cuMemGetInfo_v2, 0);
-}
-
 static int call_back(uint32_t domain, uint32_t cbid)
 {
 	return rvp_cupti.EnableCallback(1, state.subscriber, domain, cbid);
@@ -314,7 +297,7 @@ static bool attach(bool is_full, char reason[REASON_BYTES])
 	}
 	if (!subscribe(reason))
 		return false;
-	set_attributes(is_full);
+	rvp_attributes_set(is_full);
 	result = rvp_cupti.ActivityRegisterCallbacks(rvp_buffer_request, rvp_buffer_complete);
 	if (result == RVP_CUPTI_SUCCESS)
 		result = enable_callbacks();
@@ -342,13 +325,20 @@ void rvp_tracer_start(void)
 		rvp_recorder->end_own();
 		return;
 	}
+	is_started = true;
 	rvp_recorder->tells(1);
-	enter_tier(state.tiers.tier, is_full ? "asked for" : "the begin");
+	if (rvp_cupti.version == RVP_CUPTI_13_0)
+		state.tiers.ceiling = RVP_DEVICE_TIER_GRAPHS;
+	enter_tier(state.tiers.tier, is_full ? "asked for"
+				     : state.tiers.ceiling == RVP_DEVICE_TIER_LAUNCHES
+					 ? "the begin"
+					 : "the begin; up to graphs alone, as CUPTI 13.0.0 may hang when kernels are turned off again");
 	rvp_device_time_tell();
 	state.begun = sums();
 	atomic_store(&next_look_ns, rvp_coarse_ns() + window_ns);
 	rvp_end_prepare();
 	rvp_recorder->listen(rvp_end_now, settings.sync_steps ? rvp_tracer_sync : NULL);
+	rvp_recorder->make_way(rvp_tracer_leave);
 	rvp_recorder->end_own();
 }
 
@@ -357,31 +347,112 @@ void rvp_tracer_start(void)
 /* Buffers that a thread of CUPTI's is still to hand over are waited for a moment; what does not come is lost. */
 static void wait_for_buffers(void)
 {
-	static const struct timespec moment = {.tv_nsec = 1000000};
-
 	for (int i = 0; i < LAST_MOMENTS && rvp_buffers_unreturned(); i++)
 		nanosleep(&moment, NULL);
-	rvp_recorder->lose(RVP_LOSS_DEVICE_LATE, rvp_buffers_unreturned());
 }
 
+/* Waits for a look that is at work on another thread; false: it does not end, since it may be below this very call. */
+static bool take_work(void)
+{
+	for (int i = 0; i < LAST_MOMENTS; i++) {
+		if (!atomic_exchange(&is_at_work, 1))
+			return true;
+		nanosleep(&moment, NULL);
+	}
+	return false;
+}
+
+/* All that CUPTI still has, what has not ended included. */
+static void take_the_rest(void)
+{
+	rvp_cupti.ActivityFlushAll(0);
+	rvp_buffers_last(true);
+	rvp_cupti.ActivityFlushAll(RVP_CUPTI_FLUSH_FORCED);
+	wait_for_buffers();
+	count_drops();
+}
+
+/* With a look at work on another thread, kinds stay as they are: CUPTI is not to be told by two at a time. */
 void rvp_tracer_end(void)
 {
-	if (!state.subscriber || atomic_exchange(&is_ended, 1))
+	bool is_alone;
+
+	if (!is_started || atomic_exchange(&is_ended, 1))
 		return;
+	is_alone = !state.subscriber || take_work();
 	rvp_recorder->begin_own();
 	if (rvp_kinds_has_activity()) {
-		rvp_cupti.ActivityFlushAll(0);
-		rvp_buffers_last();
-		rvp_cupti.ActivityFlushAll(RVP_CUPTI_FLUSH_FORCED);
-		wait_for_buffers();
-		count_drops();
-		rvp_kinds_set(rvp_kinds_of(RVP_DEVICE_TIER_MEMORY), state.subscriber);
+		take_the_rest();
+		rvp_recorder->lose(RVP_LOSS_DEVICE_LATE, rvp_buffers_unreturned());
+		if (is_alone)
+			rvp_kinds_set(rvp_kinds_of(RVP_DEVICE_TIER_MEMORY), state.subscriber);
 	}
 	rvp_device_time_tell();
 	rvp_device_memory_look_at_all(RVP_DEVICE_OCCASION_END);
-	window();
-	tell("the end");
+	if (state.subscriber) {
+		window();
+		tell("the end");
+	}
 	rvp_recorder->end_own();
+}
+
+/* ---- giving it up ---- */
+
+static void stay(const char *why)
+{
+	char line[REASON_BYTES];
+
+	snprintf(line, sizeof line, "CUDA: another client of CUPTI's begins and finds it taken, since %s", why);
+	rvp_recorder->say(line);
+}
+
+/* Off, with all records here; false: CUPTI can't be left as it is. */
+static bool put_down(void)
+{
+	if (!rvp_kinds_has_activity())
+		return true;
+	if (!rvp_kinds_can_be_left()) {
+		stay("this version of it (13.0.0) may hang when kernels are no longer recorded");
+		return false;
+	}
+	rvp_kinds_set(rvp_kinds_of(RVP_DEVICE_TIER_MEMORY), state.subscriber);
+	take_the_rest();
+	if (!rvp_buffers_unreturned())
+		return true;
+	rvp_buffers_last(false);
+	enter_tier(state.tiers.tier, "buffers did not come back for another client of CUPTI's");
+	stay("it did not give back our buffers");
+	return false;
+}
+
+static void hand_over(void)
+{
+	if (!put_down())
+		return;
+	rvp_attributes_put_back();
+	if (rvp_cupti.Unsubscribe(state.subscriber) != RVP_CUPTI_SUCCESS) {
+		stay("it does not let go of the subscription");
+		return;
+	}
+	state.subscriber = NULL;
+	rvp_recorder->tells(0);
+	rvp_device_time_tell();
+	rvp_tracer_none("another client of CUPTI's (torch.profiler?) has begun in this process and has it from here on");
+}
+
+/* The look's place stays taken: there is none from here on. */
+void rvp_tracer_leave(void)
+{
+	if (!rvp_follower_is_active() || atomic_load(&is_ended) || !take_work())
+		return;
+	rvp_recorder->begin_own();
+	if (state.subscriber)
+		hand_over();
+	rvp_recorder->end_own();
+	if (state.subscriber)
+		atomic_store(&is_at_work, 0);
+	else
+		rvp_recorder->make_way(NULL);
 }
 
 /* Of the calling thread's context, or where it has none of all. */

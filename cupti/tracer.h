@@ -14,6 +14,11 @@ void rvp_tracer_none(const char *reason);
 /* All that is left is written. Once, by the end's own thread or the last hook. */
 void rvp_tracer_end(void);
 
+/* Another client of CUPTI's is about to begin: what CUPTI has is taken, its settings are put back and the subscription is given
+ * up for good; memory and launches go on by the driver's functions. Calls that other threads are in at that moment are not
+ * recorded. Where it can't be left (buffers that do not come back, versions that hang) one line says so, and we stay. */
+void rvp_tracer_leave(void);
+
 /* Waits for the device, before a step. */
 void rvp_tracer_sync(void);
 

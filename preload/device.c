@@ -27,7 +27,7 @@ enum { FIRST_KIND = RVP_DEVICE, SAID_MAX = 16 };
 static const uint64_t exit_ns = 10000000000u, sudden_ns = 2000000000u;
 
 static void (*_Atomic on_finish)(uint64_t most_ns);
-static void (*_Atomic on_mark)(void);
+static void (*_Atomic on_mark)(void), (*_Atomic on_client)(void);
 static _Atomic uint64_t owner; /* rvp_process.number of the process that listens; 0: nobody does */
 static _Atomic uint32_t is_over;
 
@@ -279,6 +279,21 @@ void rvp_device_mark(void)
 		mark();
 }
 
+static void make_way(void (*leave_it)(void))
+{
+	atomic_store(&on_client, leave_it);
+}
+
+void rvp_device_make_way(void)
+{
+	void (*leave_it)(void) = atomic_load(&on_client);
+	int error = errno;
+
+	if (leave_it && rvp_local.phase == RVP_OUTSIDE && active())
+		leave_it();
+	errno = error;
+}
+
 static void tells(int is_told)
 {
 	if (is_owner())
@@ -304,5 +319,6 @@ const struct rvp_device_api rvprof_device_1 = {
     .listen = listen,
     .tells = tells,
     .launches = rvp_driver_launches,
+    .make_way = make_way,
 };
 #pragma GCC visibility pop

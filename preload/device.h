@@ -13,6 +13,9 @@ void rvp_device_finish(enum rvp_ending how);
  * driver's fronts from here on. */
 void rvp_device_goes_on(void);
 
+/* Another client of CUPTI's is about to begin (client_fronts.h). */
+void rvp_device_make_way(void);
+
 /* A step is about to begin, said by this thread. Outside of rvp_enter. */
 void rvp_device_mark(void);
 

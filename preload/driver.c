@@ -3,6 +3,7 @@
 #include "preload/driver.h"
 
 #include "preload/arch/x86_64/jump.h"
+#include "preload/client_fronts.h"
 #include "preload/driver_fronts.h"
 
 #include <dlfcn.h>
@@ -54,7 +55,7 @@ static int number_of(const char *name)
 
 bool rvp_driver_known(const char *name)
 {
-	return strcmp(name, "dlsym") == 0 || number_of(name) >= 0;
+	return strcmp(name, "dlsym") == 0 || number_of(name) >= 0 || rvp_client_known(name);
 }
 
 void *rvp_driver_front(const char *name, void *real)
@@ -64,7 +65,7 @@ void *rvp_driver_front(const char *name, void *real)
 	if (strcmp(name, "dlsym") == 0)
 		return (void *)rvp_driver_dlsym;
 	number = number_of(name);
-	return number < 0 ? NULL : rvp_driver_front_of((enum rvp_driver_call)number, real);
+	return number < 0 ? rvp_client_front(name, real) : rvp_driver_front_of((enum rvp_driver_call)number, real);
 }
 
 /* The newest of this base name that this version of CUDA had. */

@@ -260,11 +260,20 @@ void rvp_imports_redirect(const struct dl_phdr_info *info, rvp_front_of *front_o
 	redirect_all(&image);
 }
 
+/* Libraries of ours beside this one: what they ask CUPTI and the driver is nobody else's. */
+static bool is_companion(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash && strncmp(slash + 1, "librvprof_", 10) == 0;
+}
+
 static void look_at(const struct dl_phdr_info *info)
 {
 	struct image image;
 
-	if (holds(info, rvp_real.allocator_low) || holds(info, (uintptr_t)look_at) || !read_image(&image, info))
+	if (holds(info, rvp_real.allocator_low) || holds(info, (uintptr_t)look_at) || is_companion(info->dlpi_name) ||
+	    !read_image(&image, info))
 		return;
 	image.wants_operators = rvp_operators_are_beside_malloc();
 	image.wants_functions = may_name_functions(&image);

@@ -85,6 +85,9 @@ struct rvp_device_api {
 	void (*tells)(int is_told);
 	/* Launches that these fronts counted. */
 	uint64_t (*launches)(void);
+	/* `leave` is called whenever another client of CUPTI's in this process is about to begin, by its thread, outside of
+	 * CUPTI: who follows the device by it gives it up. NULL: no more. */
+	void (*make_way)(void (*leave)(void));
 };
 
 #endif

@@ -77,5 +77,6 @@ int run_killed(int steps);
 int run_reset(int steps);
 int run_running(int steps);
 int run_records(int thousands);
+int run_profiler(int count);
 
 #endif

@@ -32,6 +32,7 @@ uint32_t sim_cupti_record(const struct sim_activity *activity, void *record, uin
 uint32_t sim_cupti_call_record(const struct sim_call *call, void *record, uint32_t thread);
 enum { SIM_RECORD_BYTES = 256 };
 
+extern bool sim_cupti_zeroed; /* the client promised buffers of zeros */
 extern size_t sim_cupti_device_buffer_bytes;
 extern bool sim_cupti_latency, sim_cupti_system_threads;
 

@@ -8,6 +8,7 @@
  * ends the program with a line that says so.
  *   - A flush that is not forced keeps buffers back whose records have not all ended; a forced one gives them
  * out, the end of what is still running is 0, and it is never told again.
+ *   - Buffers of zeros, once promised, are zeros (looked at their beginning): else the program ends with a line.
  *   - No buffer (NULL): the record is dropped and counted; libraries before 12.9 do not survive it. */
 #include "tests/fakes/cupti.h"
 
@@ -186,6 +187,10 @@ static bool open_one(void)
 	if ((uintptr_t)buffer->bytes % 8) {
 		dprintf(2, "simulated cupti: a buffer at %p: must be aligned to 8 bytes\n",
 			(void *)buffer->bytes);
+		abort();
+	}
+	if (sim_cupti_zeroed && *(const uint64_t *)(const void *)buffer->bytes) {
+		dprintf(2, "simulated cupti: a buffer without zeros, where they were promised\n");
 		abort();
 	}
 	open_buffer = buffer;

@@ -130,6 +130,7 @@ SHOWN uint32_t cuptiGetStreamId(void *context, void *stream, uint32_t *number)
 }
 
 size_t sim_cupti_device_buffer_bytes = 3200000;
+bool sim_cupti_zeroed;
 
 SHOWN uint32_t cuptiActivitySetAttribute(uint32_t attribute, size_t *bytes, void *value);
 SHOWN uint32_t cuptiActivitySetAttribute(uint32_t attribute, size_t *bytes, void *value)
@@ -138,6 +139,8 @@ SHOWN uint32_t cuptiActivitySetAttribute(uint32_t attribute, size_t *bytes, void
 		return RVP_CUPTI_INVALID_PARAMETER;
 	if (attribute == RVP_CUPTI_DEVICE_BUFFER_BYTES)
 		sim_cupti_device_buffer_bytes = *(size_t *)value;
+	if (attribute == RVP_CUPTI_ZEROED_BUFFERS)
+		sim_cupti_zeroed = *(uint8_t *)value != 0;
 	return sim_cupti_usable();
 }
 

@@ -339,7 +339,7 @@ END_TEST
 START_TEST(at_the_end_what_has_not_ended_is_unfinished)
 {
 	begin(130001);
-	rvp_buffers_last();
+	rvp_buffers_last(true);
 	PUT(kernel_at(now, 0));
 	hand_in();
 	ck_assert_uint_eq(double_told(RVP_KERNEL, 0)->KERNEL.flaw, RVP_DEVICE_FLAW_UNFINISHED);
