@@ -22,11 +22,11 @@
 #include "preload/finalizer.h"
 #include "preload/mark_stamp.h"
 #include "preload/own.h"
-#include "preload/pause.h"
 #include "preload/recorder.h"
 #include "preload/rows.h"
 #include "preload/snapshot.h"
 #include "preload/text_places.h"
+#include "preload/window.h"
 #include "preload/writes.h"
 
 #include <errno.h>
@@ -106,10 +106,14 @@ static void scope(int kind, int source, const char *category, const char *name, 
 
 	if (!stay.thread)
 		return;
+	if (source == RVPROF_SOURCE_NVTX)
+		rvp_window_before_range(stay.thread, kind, name);
 	stamp = rvp_mark_stamp(stay.thread, is_of_any_thread(kind, source));
 	RVP_EMIT_TOLD(stay.thread, SCOPE_REF, told, 3, .stamp = stamp, .kind = (uint64_t)kind,
 		      .source = (uint64_t)source, .category = told[0].text, .name = told[1].text,
 		      .args = told[2].text);
+	if (source == RVPROF_SOURCE_NVTX)
+		rvp_window_after_range(stay.thread, kind);
 	leave(stay);
 }
 
@@ -185,10 +189,12 @@ static void step(int source, int kind, int phase, uint64_t seq_len, uint64_t tok
 	if (!stay.thread)
 		return;
 	text = rvp_text_of(name);
+	rvp_window_before_mark(stay.thread, source, 0, kind);
 	RVP_EMIT(stay.thread, STEP, text.length, .stamp = rvp_mark_stamp(stay.thread, true),
 		 .kind = (uint64_t)kind, .source = (uint64_t)source, .phase = (uint64_t)phase,
 		 .seq_len = seq_len, .tokens = tokens, .name = text);
 	rvp_writes_mark(stay.thread, (uint64_t)source, (uint64_t)kind);
+	rvp_window_after_mark(stay.thread, source, 0, kind, &text);
 	leave(stay);
 }
 
@@ -251,30 +257,28 @@ static void adapter(int state, const char *name, const char *version, const char
 	leave(stay);
 }
 
-/* Labels, so that the times of a report know them. */
+/* Also out of a signal handler: without a record then. */
 static void record(int level)
 {
+	struct stay stay;
+
 	rvp_rows_open(level > 1 ? RVP_ROWS_OPERATORS | RVP_ROWS_PYTHON | RVP_ROWS_SHAPES : 0);
-	if (level > 0 ? rvp_pause_end() : rvp_pause_begin())
-		label(RVPROF_SOURCE_API, level > 0 ? RVPROF_LABEL_STARTED : RVPROF_LABEL_STOPPED);
+	stay = enter();
+	if (stay.thread || active())
+		rvp_window_program(stay.thread, level, RVP_WINDOW_PROGRAM);
+	if (stay.thread)
+		leave(stay);
 }
 
-/* "clear 1", "clear 2", ...: nothing is taken away, a report can begin here. */
+/* Nothing is taken away: a report can begin here. */
 static void clear(void)
 {
-	static _Atomic uint64_t count;
-	char text[32] = RVPROF_LABEL_CLEAR;
-	uint64_t number = atomic_fetch_add(&count, 1) + 1, rest = number;
-	char *at = text + sizeof RVPROF_LABEL_CLEAR - 1;
+	struct stay stay = enter();
 
-	do
-		at++;
-	while (rest /= 10);
-	*at = '\0';
-	do
-		*--at = (char)('0' + number % 10);
-	while (number /= 10);
-	snapshot(text);
+	if (!stay.thread)
+		return;
+	rvp_window_clear(stay.thread);
+	leave(stay);
 }
 
 static int dump(const char *path)

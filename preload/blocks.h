@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* blocks.h: the addresses of recorded blocks in sampled mode, so that a free knows whether to be recorded; in full mode
- * those of blocks that a pause passed over (pause.h).
+/* blocks.h: the addresses of recorded blocks in sampled mode and in a windowed process (window.h), so that a free knows
+ * whether to be recorded; else, in full mode, those of blocks that a pause passed over (pause.h).
  *
  * Buckets of eight addresses, one cache line each, lock-free; a full bucket passes on to a larger level, of which
  * only what is used is ever touched. A block is inserted before its malloc returns and removed before its free is

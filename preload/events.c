@@ -68,11 +68,11 @@ static bool is_folded(void)
 	return atomic_load_explicit(&rvp_process.tree->folded, memory_order_relaxed);
 }
 
-/* In sampled mode a block's end is recorded when its address is in the table; without a place there the block
+/* In sampled mode, and in a windowed process, a block's end is recorded when its address is in the table; without a place there the block
  * itself is not recorded either: it would never end. */
 static bool remember(uint64_t address)
 {
-	if (rvp_is_full_mode() || rvp_blocks_insert(address))
+	if (!rvp_table_is_of_recorded() || rvp_blocks_insert(address))
 		return true;
 	rvp_lose(RVP_LOSS_BLOCK_TABLE, 1);
 	return false;
@@ -149,7 +149,8 @@ void rvp_event_alloc_of_path(struct rvp_thread *thread, enum rvp_kind kind, void
 {
 	uint64_t word = rvp_event_word(thread);
 
-	if (bytes >= RVP_EVENT_LARGE_BYTES || !rvp_event_is_plain(thread, (uint64_t)block, word))
+	if (bytes >= RVP_EVENT_LARGE_BYTES || rvp_process.is_windowed ||
+	    !rvp_event_is_plain(thread, (uint64_t)block, word))
 		alloc_otherwise(thread, kind, block, bytes, family, path);
 	else
 		RVP_EVENT_APPEND(thread, word,
@@ -185,7 +186,7 @@ static bool put_free_with_stamp(struct rvp_thread *thread, struct rvp_record_FRE
 static __attribute__((noinline)) bool free_otherwise(struct rvp_thread *thread, void *block,
 						     enum rvp_family family)
 {
-	if (rvp_is_full_mode() ? is_folded() : !rvp_blocks_remove((uint64_t)block))
+	if (rvp_table_is_of_recorded() ? !rvp_blocks_remove((uint64_t)block) : is_folded())
 		return false;
 	return has_slot(thread) &&
 	       put_free_with_stamp(thread,
@@ -196,7 +197,8 @@ bool rvp_event_free(struct rvp_thread *thread, void *block, uint64_t usable, enu
 {
 	uint64_t word = thread->slot ? rvp_event_word(thread) : 0;
 
-	if (!thread->slot || usable >= RVP_EVENT_LARGE_BYTES || !rvp_event_is_plain(thread, (uint64_t)block, word))
+	if (!thread->slot || usable >= RVP_EVENT_LARGE_BYTES || rvp_process.is_windowed ||
+	    !rvp_event_is_plain(thread, (uint64_t)block, word))
 		return free_otherwise(thread, block, family);
 	RVP_EVENT_APPEND(thread, word, rvp_put_event_free(at, &thread->delta, NULL, (uint64_t)block, family,
 							  rvp_events_have_lzcnt) -
@@ -209,7 +211,7 @@ void rvp_event_unfree(struct rvp_thread *thread, void *block)
 	struct rvp_record_UNFREE record = {.address = (uint64_t)block};
 	uint8_t *at = room_and_stamp(thread, record.address, &record.stamp);
 
-	if (!rvp_is_full_mode())
+	if (rvp_table_is_of_recorded())
 		rvp_blocks_insert((uint64_t)block);
 	if (at)
 		rvp_emit_commit(thread, rvp_put_UNFREE(at, &thread->delta, &record));
@@ -222,7 +224,7 @@ void rvp_event_defer(enum rvp_kind kind, void *block, uint64_t bytes, enum rvp_f
 	struct rvp_slot *slot = rvp_local.thread ? rvp_local.thread->slot : NULL;
 	uint64_t number;
 
-	if (!rvp_is_full_mode())
+	if (!rvp_is_full_mode() || (kind == RVP_ALLOC && rvp_process.is_windowed && !remember((uint64_t)block)))
 		return;
 	number = slot ? atomic_fetch_add(&slot->deferred_count, 1) : RVP_DEFERRED_MAX;
 	if (number >= RVP_DEFERRED_MAX) {

@@ -10,6 +10,12 @@ static inline bool rvp_is_full_mode(void)
 	return rvp_process.options.mode == RVP_MODE_FULL;
 }
 
+/* Whether the table of blocks.h holds what is recorded; else, in full mode, what a pause passed over. */
+static inline bool rvp_table_is_of_recorded(void)
+{
+	return !rvp_is_full_mode() || rvp_process.is_windowed;
+}
+
 /* Once, by the constructor. */
 void rvp_events_start(void);
 

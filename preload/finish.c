@@ -9,6 +9,7 @@
 #include "preload/recorder.h"
 #include "preload/snapshot.h"
 #include "preload/sys.h"
+#include "preload/window.h"
 #include "preload/writes.h"
 
 #include <stdlib.h>
@@ -40,6 +41,7 @@ static void tell_exit(struct rvp_thread *thread, enum rvp_ending how, int status
 	if (!rvp_process.buffers)
 		return;
 	rvp_writes_end(thread, "the process ended");
+	rvp_window_end(thread);
 	rvp_snapshot_with_map(thread);
 	if (thread->slot)
 		RVP_EMIT(thread, EXIT, 0, .stamp = rvp_event_stamp(thread), .how = how, .status = (uint64_t)status);

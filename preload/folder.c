@@ -295,12 +295,6 @@ void rvp_folder_leave_parent(void)
 	rvp_threads_leave_parent();
 }
 
-static void add_live(const struct rvp_counters *counters, uint64_t *usable_bytes, uint64_t *blocks)
-{
-	*usable_bytes += counters->alloc_usable_bytes - counters->free_usable_bytes;
-	*blocks += counters->alloc_count - counters->free_count;
-}
-
 uint64_t rvp_folder_buffer_bytes(void)
 {
 	uint32_t next = atomic_load(&slots.next), count = atomic_load(&slots.slot_count);
@@ -310,20 +304,27 @@ uint64_t rvp_folder_buffer_bytes(void)
 		   : 0;
 }
 
-void rvp_folder_live(uint64_t *usable_bytes, uint64_t *blocks)
+void rvp_folder_counters(struct rvp_counters *sum)
 {
 	uint32_t count = atomic_load(&slots.slot_count);
 
-	*usable_bytes = *blocks = 0;
-	add_live(&rvp_process.entry->counters, usable_bytes, blocks);
-	add_live(&rvp_process.entry->spill, usable_bytes, blocks);
+	*sum = rvp_process.entry->counters;
+	rvp_counters_sum(sum, &rvp_process.entry->spill);
 	for (uint32_t i = 0; i < count; i++) {
 		char *segment = atomic_load(&slots.segment[i / SEGMENT_SLOTS]);
 
-		add_live(
-		    &((struct rvp_slot *)(segment + (size_t)(i % SEGMENT_SLOTS) * RVP_SLOT_BYTES))->counters,
-		    usable_bytes, blocks);
+		rvp_counters_sum(
+		    sum, &((struct rvp_slot *)(segment + (size_t)(i % SEGMENT_SLOTS) * RVP_SLOT_BYTES))->counters);
 	}
+}
+
+void rvp_folder_live(uint64_t *usable_bytes, uint64_t *blocks)
+{
+	struct rvp_counters sum;
+
+	rvp_folder_counters(&sum);
+	*usable_bytes = sum.alloc_usable_bytes - sum.free_usable_bytes;
+	*blocks = sum.alloc_count - sum.free_count;
 }
 
 extern void *__libc_stack_end __attribute__((weak));

@@ -24,7 +24,10 @@ void rvp_folder_find_stack(void);
  */
 uint64_t rvp_folder_buffer_bytes(void);
 
-/* Sum over all threads: usable bytes and blocks given out and not given back. */
+/* Sum over all threads of the process. */
+void rvp_folder_counters(struct rvp_counters *sum);
+
+/* Of these: usable bytes and blocks given out and not given back. */
 void rvp_folder_live(uint64_t *usable_bytes, uint64_t *blocks);
 
 #endif

@@ -20,7 +20,7 @@ static const uint64_t long_way_bits = RVP_WORD_MAPPED | ~(uint64_t)(RVP_FULL_BEL
 
 static bool is_possible(void)
 {
-	return rvp_is_full_mode() && !rvp_process.options.writes && rvp_real.is_libcs && !rvp_real.is_shadowed &&
+	return rvp_is_full_mode() && !rvp_process.is_windowed && !rvp_process.options.writes && rvp_real.is_libcs && !rvp_real.is_shadowed &&
 	       rvp_local.counters && rvp_events_have_lzcnt;
 }
 

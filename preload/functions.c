@@ -19,6 +19,7 @@
 #include "preload/enter.h"
 #include "preload/own.h"
 #include "preload/recorder.h"
+#include "preload/window.h"
 #include "preload/writes.h"
 
 #include <errno.h>
@@ -36,6 +37,11 @@ static const char *const names[] = {
     "llama_set_warmup",
 };
 enum { WARMUP = FUNCTIONS, NAMES = sizeof names / sizeof *names };
+
+static const unsigned ranks[] = {
+#define RVP_FUNCTION(name, shape, rank, confidence) rank,
+#include "record/functions.def"
+};
 
 struct batch {
 	int32_t token_count;
@@ -68,18 +74,20 @@ static struct rvp_thread *enter(void)
 	return thread;
 }
 
-static void tell(enum rvp_step_kind kind, const char *name, enum rvp_step_phase phase, uint64_t tokens,
-		 uint64_t seq_len)
+static void tell(enum number number, enum rvp_step_kind kind, const char *name, enum rvp_step_phase phase,
+		 uint64_t tokens, uint64_t seq_len)
 {
 	struct rvp_thread *thread = enter();
 	struct rvp_text text = {name, strlen(name)};
 
 	if (!thread)
 		return;
+	rvp_window_before_mark(thread, RVP_SOURCE_FUNCTION, ranks[number], kind);
 	RVP_EMIT(thread, STEP, text.length, .stamp = rvp_event_stamp(thread), .kind = kind,
 		 .source = RVP_SOURCE_FUNCTION, .phase = phase, .seq_len = seq_len, .tokens = tokens,
 		 .name = text);
 	rvp_writes_mark(thread, RVP_SOURCE_FUNCTION, kind);
+	rvp_window_after_mark(thread, RVP_SOURCE_FUNCTION, ranks[number], kind, &text);
 	rvp_leave(thread);
 }
 
@@ -92,14 +100,14 @@ static bool step_in(uintptr_t frame)
 	return true;
 }
 
-static void step_out(bool is_outermost, uintptr_t result)
+static void step_out(enum number number, bool is_outermost, uintptr_t result)
 {
 	int error = errno;
 
 	if (!is_outermost)
 		return;
 	outermost = 0;
-	tell(RVP_STEP_END, (int32_t)result ? RVP_STEP_FAILED : "", RVP_STEP_PHASE_NONE, 0, 0);
+	tell(number, RVP_STEP_END, (int32_t)result ? RVP_STEP_FAILED : "", RVP_STEP_PHASE_NONE, 0, 0);
 	errno = error;
 }
 
@@ -155,7 +163,7 @@ static bool step_in_with(enum number number, const struct batch *batch, uintptr_
 
 	if (!step_in(frame))
 		return false;
-	tell(RVP_STEP_BEGIN, names[number], phase_of(batch, is_known),
+	tell(number, RVP_STEP_BEGIN, names[number], phase_of(batch, is_known),
 	     batch->token_count > 0 ? (uint64_t)batch->token_count : 0, length_of(batch, is_known));
 	errno = error;
 	return true;
@@ -167,7 +175,7 @@ static bool step_in_plain(enum number number, uintptr_t frame)
 
 	if (!step_in(frame))
 		return false;
-	tell(RVP_STEP_BEGIN, names[number], RVP_STEP_PHASE_NONE, 0, 0);
+	tell(number, RVP_STEP_BEGIN, names[number], RVP_STEP_PHASE_NONE, 0, 0);
 	errno = error;
 	return true;
 }
@@ -181,7 +189,7 @@ static bool step_in_plain(enum number number, uintptr_t frame)
 		bool is_outermost = step_in_with(NUMBER_##name, &batch, FRAME());       \
 		uintptr_t result = REAL(NUMBER_##name, batch_function)(context, batch); \
                                                                                         \
-		step_out(is_outermost, result);                                         \
+		step_out(NUMBER_##name, is_outermost, result);                                         \
 		return result;                                                          \
 	}
 #define PLAIN(name)                                                                                    \
@@ -191,7 +199,7 @@ static bool step_in_plain(enum number number, uintptr_t frame)
 		bool is_outermost = step_in_plain(NUMBER_##name, FRAME());                             \
 		uintptr_t result = REAL(NUMBER_##name, plain_function)(a, b, c, d, e, f);              \
                                                                                                        \
-		step_out(is_outermost, result);                                                        \
+		step_out(NUMBER_##name, is_outermost, result);                                                        \
 		return result;                                                                         \
 	}
 #define RVP_FUNCTION(name, shape, rank, confidence) shape(name)

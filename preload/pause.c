@@ -29,17 +29,18 @@ bool rvp_pause_takes(void *block)
 	bool is_on = atomic_load_explicit(&rvp_pause_state, memory_order_relaxed) == RVP_PAUSE_ON;
 
 	/* Left by a block whose end no hook of ours saw whole (a signal handler's). */
-	if (rvp_is_full_mode())
+	if (!rvp_table_is_of_recorded())
 		rvp_blocks_remove((uint64_t)block);
-	if (!is_on || (rvp_is_full_mode() && !rvp_blocks_insert((uint64_t)block)))
+	if (!is_on || (!rvp_table_is_of_recorded() && !rvp_blocks_insert((uint64_t)block)))
 		return false;
-	rvp_lose(RVP_LOSS_PAUSED, 1);
+	if (!rvp_process.is_windowed) /* there most go the short way: the windows say what was not recorded */
+		rvp_lose(RVP_LOSS_PAUSED, 1);
 	return true;
 }
 
 bool rvp_pause_took(void *block)
 {
-	return rvp_is_full_mode() && rvp_blocks_remove((uint64_t)block);
+	return !rvp_table_is_of_recorded() && rvp_blocks_remove((uint64_t)block);
 }
 
 void rvp_pause_takes_again(void *block)

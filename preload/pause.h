@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* pause.h: the program stops the recording of blocks, and lets it go on (rvprof_stop, rvprof_start).
+/* pause.h: blocks that are not recorded for a while; window.h says when.
  *
  * Counters, marks, mappings, snapshots and the ends of blocks that are known go on. A block that is born in
  * the pause gets no record, which is counted (loss "paused"), and neither does its end, whenever that comes:
  * else the reader would meet the end of a block that nobody gave out.
  *
  * Invariants
- *   (Z1) In full mode the table of blocks.h holds the living blocks that were passed over; in sampled mode it
- * holds the recorded ones, and one that was passed over is simply not there. (Z2) A block that finds no place
- * in the table is recorded, pause or not. (Z3) Where *rvp_alive is RVP_ALIVE nobody ever paused: who reads it need not
- * ask for the state.
+ *   (Z1) In full mode the table of blocks.h holds the living blocks that were passed over; in sampled mode, and in a
+ * process with windows (window.h), it holds the recorded ones, and one that was passed over is simply not there. (Z2) A
+ * block that finds no place in the table is recorded, pause or not. (Z3) Where *rvp_alive is RVP_ALIVE nobody ever
+ * paused: who reads it need not ask for the state.
  */
 #ifndef RVP_PAUSE_H
 #define RVP_PAUSE_H

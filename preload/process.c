@@ -10,7 +10,6 @@
 #include "preload/folder.h"
 #include "preload/followers.h"
 #include "preload/own.h"
-#include "preload/pause.h"
 #include "preload/procfs.h"
 #include "preload/reads.h"
 #include "preload/snapshot.h"
@@ -18,6 +17,7 @@
 #include "preload/sys.h"
 #include "preload/told_files.h"
 #include "preload/walk.h"
+#include "preload/window.h"
 #include "preload/writes.h"
 #include "record/pattern.h"
 #include "record/tree_file.h"
@@ -254,7 +254,7 @@ static bool start(int argument_count, char **arguments, char **environment)
 
 static void come_alive(void)
 {
-	atomic_store_explicit(rvp_alive, rvp_pause_matters() ? RVP_ALIVE_PAUSES : RVP_ALIVE, memory_order_release);
+	atomic_store_explicit(rvp_alive, rvp_window_alive(), memory_order_release);
 }
 
 void rvp_process_start(int argument_count, char **arguments, char **environment)
@@ -269,6 +269,7 @@ void rvp_process_start(int argument_count, char **arguments, char **environment)
 		process->entry->counters.early_count = atomic_load(&process->early_count);
 		rvp_walk_start(process->options.python);
 		rvp_finish_prepare();
+		rvp_window_start();
 		if (is_wanted())
 			rvp_writes_start();
 	}
@@ -299,6 +300,8 @@ static void leave_parent(void)
 
 bool rvp_process_reborn(void)
 {
+	uint32_t held = rvp_process.entry ? atomic_load(&rvp_process.entry->held) : 0;
+
 	if (atomic_load(&rvp_process.locked) || !rvp_process.options.follow) {
 		atomic_store(&rvp_process.state, RVP_OFF);
 		return false;
@@ -313,6 +316,7 @@ bool rvp_process_reborn(void)
 	rvp_told_files_after_fork();
 	rvp_reads_after_fork();
 	rvp_writes_after_fork();
+	rvp_window_after_fork(held);
 	come_alive();
 	return true;
 }

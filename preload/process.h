@@ -34,6 +34,7 @@ struct rvp_process {
 	uint32_t exec_number; /* = the n of proc.<pid>.<n> */
 	uint32_t is_fork;
 	uint32_t is_root; /* of a bare preload: it finalizes */
+	bool is_windowed; /* window.h */
 	enum rvp_clock clock;
 	struct rvp_options options;
 	uint64_t threshold_bytes, sample_bytes;
@@ -52,8 +53,9 @@ struct rvp_process {
 	char exe[256];                  /* basename as typed */
 };
 extern struct rvp_process rvp_process __attribute__((visibility("hidden")));
-/* PAUSES: alive, and the program paused the recording at least once (pause.h). */
-enum { RVP_ALIVE = 1, RVP_ALIVE_PAUSES = 2 };
+/* *rvp_alive. PAUSES: alive, and recording was paused at least once (pause.h). LONG_WAY: likewise, and no thread takes the
+ * short way of quick.h, since a window is open in full mode (window.h). */
+enum { RVP_ALIVE = 1, RVP_ALIVE_LONG_WAY = 2, RVP_ALIVE_PAUSES = 3, RVP_ALIVE_QUICK_BIT = 1 };
 extern _Atomic uint64_t rvp_alive[] __attribute__((visibility("hidden")));
 
 /* Once, by the constructor: READY or OFF afterwards. `arguments` is argv. */

@@ -16,8 +16,8 @@ static struct rvp_counters nobodys;
 
 static bool is_possible(void)
 {
-	return rvp_process.options.mode == RVP_MODE_SAMPLED && !rvp_process.options.writes && rvp_real.is_libcs &&
-	       rvp_local.counters;
+	return (rvp_process.options.mode == RVP_MODE_SAMPLED || rvp_process.is_windowed) && !rvp_process.options.writes &&
+	       rvp_real.is_libcs && rvp_local.counters;
 }
 
 bool rvp_word_is_confirmed(struct rvp_thread *thread, const void *block, uint64_t usable)
@@ -41,7 +41,7 @@ static void open_way(struct rvp_thread *thread)
 	rvp_local.quick = rvp_local.counters;
 	rvp_local.is_quick = true;
 	rvp_local.frees_left = RVP_LOOK_EVERY_EVENTS;
-	rvp_local.sample_left = thread->sample_left;
+	rvp_local.sample_left = rvp_process.options.mode == RVP_MODE_SAMPLED ? thread->sample_left : PAUSED_BYTES;
 }
 
 void rvp_quick_learn(struct rvp_thread *thread, const void *block, uint64_t usable)

@@ -9,8 +9,8 @@
  * the program confirm before a thread's short way opens (quick.c). Jemalloc and its kin go the long way.
  *
  * Invariants
- *   (Q1) sample_left > 0 only if the thread's way is open: `quick` is where it counts, the mode is sampled, writes are
- *        not followed. The same for frees_left.
+ *   (Q1) sample_left > 0 only if the thread's way is open: `quick` is where it counts, the mode is sampled or the process
+ *        windowed (window.h), writes are not followed. The same for frees_left.
  *   (Q2) Each step is one instruction on a word of this thread, or reads only: a signal handler may come between any
  *        two and go the short way itself, in any phase. One that comes between the look at sample_left and the
  *        subtraction may step over a sample point: a sample less, and the next distance is drawn afresh.
@@ -18,6 +18,7 @@
  *        of its own. Where a handler forked in the middle, the child finds `quick` with its own place or nobody's. (The
  *        countdown of frees is the thread's own and may be less by one; where it ends is asked before, so that full mode,
  *        which never goes this way, finds it out first.)
+ *        In full mode the word closes every thread's way while a window is open.
  *   (Q4) A block that is told to be free the short way is not in the table of recorded blocks (blocks.h).
  */
 #ifndef RVP_QUICK_H
@@ -46,7 +47,7 @@ static inline uint64_t rvp_word_usable(uint64_t word)
 
 static inline bool rvp_quick_is_alive(void)
 {
-	return __builtin_expect(atomic_load_explicit(rvp_alive, memory_order_relaxed) != 0, 1);
+	return __builtin_expect(atomic_load_explicit(rvp_alive, memory_order_relaxed) & RVP_ALIVE_QUICK_BIT, 1);
 }
 
 /* An alloc of `bytes` goes the short way: call the real function, then rvp_quick_given. */

@@ -204,12 +204,15 @@ void rvp_beside_alloc(void *block, uint64_t bytes, enum rvp_family family, uint6
 	if (why == NOT_OURS)
 		return;
 	rvp_count_alloc(bytes, rvp_real.malloc_usable_size(block));
+	if (rvp_process.is_windowed && atomic_load(&rvp_process.entry->held))
+		return;
 	note_beside(why, RVP_ALLOC, block, bytes, family);
 }
 
 void rvp_beside_free(void *block, uint64_t usable, enum rvp_family family, uint64_t pc)
 {
 	enum besides why;
+	bool was_recorded;
 
 	if (__builtin_expect(rvp_local.phase == RVP_OWN, 0)) {
 		rvp_own_free(block, usable, family);
@@ -219,7 +222,10 @@ void rvp_beside_free(void *block, uint64_t usable, enum rvp_family family, uint6
 	if (why == NOT_OURS)
 		return;
 	rvp_count_free(usable);
-	if (!rvp_is_full_mode() && rvp_blocks_remove((uint64_t)block) && why == NESTED)
+	was_recorded = rvp_table_is_of_recorded() && rvp_blocks_remove((uint64_t)block);
+	if (was_recorded && !rvp_is_full_mode() && why == NESTED)
 		rvp_lose(RVP_LOSS_NO_BUFFER, 1); /* a recorded block whose end no record tells */
+	if (rvp_process.is_windowed && !was_recorded)
+		return;
 	note_beside(why, RVP_FREE, block, usable, family);
 }

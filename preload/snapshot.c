@@ -18,6 +18,7 @@
 #include "preload/stack_room.h"
 #include "preload/stamp.h"
 #include "preload/sys.h"
+#include "preload/window.h"
 #include "preload/writes.h"
 
 #include <string.h>
@@ -153,6 +154,7 @@ static bool look_at_writes(struct rvp_thread *thread)
 void rvp_snapshot_look(struct rvp_thread *thread)
 {
 	thread->events_left = RVP_LOOK_EVERY_EVENTS;
+	rvp_window_look(thread);
 	if (look_at_writes(thread))
 		return;
 	thread->moved_bytes = 0;

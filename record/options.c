@@ -159,6 +159,105 @@ static bool read_SYNC_STEPS(struct rvp_options *options, struct rvp_part value)
 {
 	return read_flag(&options->sync_steps, value);
 }
+static const struct {
+	const char *name;
+	uint64_t ns;
+} time_units[] = {
+    {"", 1000000000u}, {"s", 1000000000u}, {"ms", 1000000u}, {"us", 1000u}, {"m", 60000000000u}, {"min", 60000000000u},
+    {"h", 3600000000000u},
+};
+
+/* To 9 digits behind the point. */
+static bool read_fraction(struct rvp_part digits, uint64_t unit_ns, uint64_t *ns)
+{
+	uint64_t number, scale = 1;
+
+	if (digits.length > 9 || !rvp_part_number(digits, 999999999u, &number))
+		return false;
+	for (size_t i = 0; i < digits.length; i++)
+		scale *= 10;
+	*ns = (uint64_t)((unsigned __int128)number * unit_ns / scale);
+	return true;
+}
+
+bool rvp_time_read(const char *text, size_t length, uint64_t *ns)
+{
+	struct rvp_part whole = {text, 0}, fraction = {"", 0}, unit;
+	uint64_t number, more = 0;
+	size_t at;
+
+	while (whole.length < length && text[whole.length] >= '0' && text[whole.length] <= '9')
+		whole.length++;
+	at = whole.length;
+	if (at < length && text[at] == '.') {
+		fraction = (struct rvp_part){text + at + 1, 0};
+		while (at + 1 < length && text[at + 1] >= '0' && text[at + 1] <= '9')
+			at++, fraction.length++;
+		at++;
+	}
+	unit = (struct rvp_part){text + at, length - at};
+	for (size_t i = 0; i < sizeof time_units / sizeof *time_units; i++) {
+		if (!rvp_part_is(unit, time_units[i].name))
+			continue;
+		if (!rvp_part_number(whole, 100 * 365 * 24 * 3600000000000u / time_units[i].ns, &number) ||
+		    (*fraction.text && !read_fraction(fraction, time_units[i].ns, &more)))
+			return false;
+		*ns = number * time_units[i].ns + more;
+		return true;
+	}
+	return false;
+}
+static bool read_SCHEDULE(struct rvp_options *options, struct rvp_part value)
+{
+	if (!rvp_schedule_read(&options->schedule, value.text, value.length, NULL, 0))
+		return false;
+	options->has_schedule = true;
+	return true;
+}
+/* As a schedule: A steps are skipped, and one cycle has the rest. */
+static bool read_STEPS(struct rvp_options *options, struct rvp_part value)
+{
+	const char *colon = memchr(value.text, ':', value.length);
+	uint64_t first = 0, end = RVP_SCHEDULE_MOST;
+	struct rvp_part from, to;
+
+	if (!colon || value.length == 1)
+		return false;
+	from = (struct rvp_part){value.text, (size_t)(colon - value.text)};
+	to = (struct rvp_part){colon + 1, value.length - from.length - 1};
+	if ((from.length && !rvp_part_number(from, RVP_SCHEDULE_MOST - 1, &first)) ||
+	    (to.length && !rvp_part_number(to, RVP_SCHEDULE_MOST, &end)) || first >= end)
+		return false;
+	options->has_steps = true;
+	if (!options->has_schedule)
+		options->schedule = (struct rvp_schedule){.skip_first = first, .active = end - first, .repeat = 1};
+	return true;
+}
+static bool read_DELAY(struct rvp_options *options, struct rvp_part value)
+{
+	return rvp_time_read(value.text, value.length, &options->delay_ns);
+}
+static bool read_DURATION(struct rvp_options *options, struct rvp_part value)
+{
+	uint64_t ns;
+
+	if (!rvp_time_read(value.text, value.length, &ns) || !ns)
+		return false;
+	options->duration_ns = ns;
+	return true;
+}
+static bool read_CAPTURE(struct rvp_options *options, struct rvp_part value)
+{
+	if (rvp_part_is(value, "all"))
+		options->capture = RVP_CAPTURE_ALL;
+	else if (rvp_part_is(value, "program"))
+		options->capture = RVP_CAPTURE_PROGRAM;
+	else if (rvp_part_is(value, "cuda"))
+		options->capture = RVP_CAPTURE_CUDA;
+	else
+		return false;
+	return true;
+}
 static bool read_FORCE(struct rvp_options *options, struct rvp_part value)
 {
 	return read_flag(&options->force, value);
@@ -331,6 +430,13 @@ static void complain_of_value(struct rvp_line line, const struct option_row *row
 		rvp_line_add(&line, "' is not in this version");
 		return;
 	}
+	if (row->read == read_SCHEDULE) {
+		struct rvp_schedule none;
+
+		rvp_line_add(&line, as_variable ? PREFIX "SCHEDULE: " : "");
+		rvp_schedule_read(&none, value.text, value.length, line.at, line.left);
+		return;
+	}
 	add_name(&line, name, as_variable);
 	rvp_line_add(&line, " can not be '");
 	rvp_line_add_part(&line, value);
@@ -338,6 +444,10 @@ static void complain_of_value(struct rvp_line line, const struct option_row *row
 	rvp_line_add(&line, row->argument[0] ? row->argument : "0|1");
 	if (!strcmp(row->argument, "SIZE"))
 		rvp_line_add(&line, ", as in 64MiB, 1G or 4096");
+	if (!strcmp(row->argument, "TIME"))
+		rvp_line_add(&line, ", as in 10, 2.5s, 300ms or 2m");
+	if (row->read == read_STEPS)
+		rvp_line_add(&line, ", as in 80:84 (four steps), 80: or :4");
 }
 
 static bool set(struct rvp_options *options, struct rvp_part name, struct rvp_part value, bool as_variable,
@@ -359,6 +469,13 @@ bool rvp_options_set(struct rvp_options *options, const char *name, size_t name_
 {
 	return set(options, (struct rvp_part){name, name_length}, (struct rvp_part){value, value_length}, false,
 		   (struct rvp_line){complaint, complaint_bytes});
+}
+
+const char *rvp_options_contradiction(const struct rvp_options *options)
+{
+	return options->has_schedule && options->has_steps
+		   ? "schedule and steps both say which steps are recorded: give one of them"
+		   : NULL;
 }
 
 void rvp_options_defaults(struct rvp_options *options)
@@ -418,6 +535,10 @@ bool rvp_options_read(struct rvp_options *options, char *const *environment, cha
 			good = false;
 			line.left = 0;
 		}
+	}
+	if (rvp_options_contradiction(options)) {
+		rvp_line_add(&line, good ? rvp_options_contradiction(options) : "");
+		good = false;
 	}
 	return good;
 }

@@ -14,6 +14,8 @@
 
 #include "record/device.h"
 #include "record/names.h"
+#include "record/schedule.h"
+#include "record/windows.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,6 +37,10 @@ struct rvp_options {
 	bool sync_steps;
 	bool force, quiet;          /* of `run` alone */
 	enum rvp_wants_color color; /* of `run` alone */
+	struct rvp_schedule schedule; /* of --schedule or --steps; active 0: every step is recorded */
+	bool has_schedule, has_steps; /* not both: rvp_options_contradiction */
+	uint64_t delay_ns, duration_ns; /* duration 0: to the end */
+	enum rvp_capture capture;
 	uint32_t exit_wait_s;
 	uint64_t max_log_bytes;
 	char only[RVP_OPTION_TEXT_BYTES];    /* patterns by commas; empty: every program */
@@ -52,6 +58,18 @@ bool rvp_options_read(struct rvp_options *options, char *const *environment, cha
 /* One option, by its name as on the command line ("max-log") or in a variable ("MAX_LOG"). */
 bool rvp_options_set(struct rvp_options *options, const char *name, size_t name_length, const char *value,
 		     size_t value_length, char *complaint, size_t complaint_bytes);
+
+/* Some of the run alone is recorded, or may be: --schedule, --steps, --delay, --duration, --capture. */
+static inline bool rvp_options_have_windows(const struct rvp_options *options)
+{
+	return options->schedule.active || options->delay_ns || options->duration_ns || options->capture;
+}
+
+/* "2.5", "2.5s", "300ms", "2m", "1h": nanoseconds. */
+bool rvp_time_read(const char *text, size_t length, uint64_t *ns);
+
+/* One line on options that exclude each other, or NULL. */
+const char *rvp_options_contradiction(const struct rvp_options *options);
 
 void rvp_options_defaults(struct rvp_options *options);
 

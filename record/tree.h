@@ -84,6 +84,12 @@ struct rvp_tree_entry {
 	char exe[64];
 	struct rvp_counters counters; /* of the first thread */
 	struct rvp_counters spill;    /* of threads that have no slot (yet): added to by locked instructions */
+	/* record/windows.h: */
+	_Atomic uint64_t order, answer; /* from outside, and what became of it */
+	_Atomic uint64_t steps_seen;    /* by those who count steps for a schedule */
+	_Atomic uint64_t windows_opened, windows_finished;
+	_Atomic uint32_t held;          /* enum rvp_hold bits: why blocks are not recorded now; 0: they are */
+	_Atomic uint32_t was_held;      /* likewise, at any time */
 };
 _Static_assert(sizeof(struct rvp_tree_entry) <= RVP_TREE_ENTRY_BYTES, "an entry fits");
 

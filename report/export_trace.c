@@ -5,6 +5,7 @@
 #include "report/attribution.h"
 #include "report/kernels_trace.h"
 #include "report/trace_events.h"
+#include "report/windows.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -34,6 +35,7 @@ static struct rvp_status put_chrome(struct rvp_run *run, struct rvp_attribution 
 	struct rvp_status status;
 
 	rvp_trace_put_steps(trace, rvp_attribution_steps(attribution));
+	rvp_windows_trace(trace);
 	if (!rvp_kernel_trace_open(&device_trace, trace, &kernels, RVP_NO_PROCESS, false))
 		return rvp_fail("export", run->folder, ENOMEM);
 	device_trace.most_bytes = UINT64_MAX;

@@ -20,6 +20,7 @@
 #include "report/write_power.h"
 #include "report/write_summary.h"
 #include "report/write_trace.h"
+#include "report/windows.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -129,6 +130,7 @@ static struct rvp_status write_outputs(struct rvp_outputs *outputs, struct rvp_r
 		return rvp_fail("write", rvp_output_names[RVP_OUTPUT_TRACE], ENOMEM);
 	}
 	rvp_trace_put_steps(&trace, rvp_attribution_steps(attribution));
+	rvp_windows_trace(&trace);
 	status = write_devices(outputs, run, settings, rvp_attribution_steps(attribution), &trace, &device_trace, &kernels);
 	rvp_latency_write(stream_of(outputs, RVP_OUTPUT_LATENCY), run, rvp_attribution_steps(attribution), &kernels);
 	if (!rvp_failed(status))

@@ -151,6 +151,8 @@ static void take_entry(struct rvp_process *process, const struct rvp_tree_entry 
 	process->first_rss_bytes = entry->first_rss_bytes;
 	process->last_rss_bytes = entry->last_rss_bytes;
 	process->peak_rss_bytes = atomic_load(&entry->peak_rss_bytes);
+	process->was_held = atomic_load(&entry->was_held);
+	process->steps_seen = atomic_load(&entry->steps_seen);
 	rvp_counters_sum(&process->counters, &entry->counters);
 	rvp_counters_sum(&process->counters, &entry->spill);
 }
@@ -431,6 +433,7 @@ void rvp_run_close(struct rvp_run *run)
 		free(process->codes);
 		free(process->threads);
 		free(process->write_windows);
+		free(process->windows);
 		free(process->devices.met);
 		free(process->arguments);
 		free(process->environment);

@@ -79,6 +79,18 @@ struct rvp_write_span {
 	const char *reason; /* of an early end; never NULL */
 };
 
+/* When blocks were recorded (windows.h). Steps are 1 + their number; 0: none. */
+struct rvp_window_counts {
+	uint64_t alloc_count, alloc_bytes, free_count;
+};
+struct rvp_window_span {
+	uint64_t number, begin_ns, end_ns; /* RVP_NEVER while !has_begin, !has_end: of the process */
+	uint64_t first_step, last_step, level;
+	uint32_t opened_by, closed_by;     /* enum rvp_window_cause */
+	bool has_begin, has_end, is_finished;
+	struct rvp_window_counts counts[2]; /* of the process at its begin and at its end */
+};
+
 enum rvp_end {
 	RVP_END_ALIVE,    /* still running */
 	RVP_END_EXITED,   /* exit_how and exit_status say how */
@@ -132,6 +144,10 @@ struct rvp_process {
 	size_t thread_count;
 	struct rvp_write_span *write_windows; /* as they were told */
 	size_t write_window_count;
+	struct rvp_window_span *windows; /* by number */
+	size_t window_count;
+	uint32_t was_held; /* enum rvp_hold bits: why blocks were not recorded at some time */
+	uint64_t steps_seen; /* of a schedule */
 	struct rvp_met_devices devices;
 
 	struct rvp_process_source *source; /* the reader's own */

@@ -34,7 +34,7 @@ struct rvp_process_source {
 	uint64_t first_ns, last_ns; /* the same in time; meaningful with has_stamps */
 	struct rvp_fork *forks;
 	size_t fork_count, fork_room;
-	size_t module_room, thread_room, node_room, python_node_room, code_room, argument_room, write_window_room,
+	size_t module_room, thread_room, node_room, python_node_room, code_room, argument_room, write_window_room, window_room,
 	    environment_room, file_room;
 	uint64_t number_limit; /* no node or code can have a larger number */
 	uint32_t *node_numbers, *python_numbers; /* by number in the log: its path's; NULL: the same (paths.c) */

@@ -11,6 +11,7 @@
 #include "report/kernels_defs.h"
 #include "report/power.h"
 #include "report/run_source.h"
+#include "report/windows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -317,6 +318,7 @@ static void take_definition(struct scan *scan, const struct rvp_record *record)
 			    record->THREAD_NAME.name);
 		break;
 	case RVP_WRITE_WINDOW: take_write_window(scan, &record->WRITE_WINDOW); break;
+	case RVP_RECORD_WINDOW: scan->no_memory |= !rvp_windows_take(scan->process, &record->RECORD_WINDOW); break;
 	case RVP_EVENT_COST: take_event_cost(scan->process, &record->EVENT_COST); break;
 	case RVP_NODE: take_node(scan, &record->NODE); break;
 	case RVP_CODE: take_code(scan, &record->CODE); break;

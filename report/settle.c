@@ -3,6 +3,7 @@
  * times, rows into order, and call paths into trees (paths.c).
  */
 #include "report/run_source.h"
+#include "report/windows.h"
 
 #include <stdlib.h>
 
@@ -58,6 +59,7 @@ static void set_times(const struct rvp_run *run, struct rvp_process *process)
 		if (span->has_end)
 			span->end_ns = rvp_process_ns(run, process, span->end_ns);
 	}
+	rvp_windows_settle(run, process);
 	for (size_t i = 0; i < process->thread_count; i++)
 		if (process->threads[i].first_ns != RVP_NEVER)
 			process->threads[i].first_ns =

@@ -9,9 +9,9 @@
  */
 #include "report/steps_said.h"
 
+#include "record/step_name.h"
 #include "report/file_array.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -119,23 +119,6 @@ uint32_t rvp_phase_of_name(const char *name)
 		if (!strcasecmp(rows[i].name, name))
 			return rows[i].phase;
 	return RVP_STEP_PHASE_NONE;
-}
-
-/* Words that people give to the range around a step, without the number behind it. */
-bool rvp_is_step_name(const char *text, size_t length)
-{
-	static const char *const words[] = {
-	    "step",          "iteration",     "iter",           "train_step",  "train step",
-	    "training_step", "training step", "decode",         "decode_step", "decode step",
-	    "prefill",       "profilerstep",  "generate_token", "token"};
-
-	while (length &&
-	       (isdigit((unsigned char)text[length - 1]) || strchr(" #:_-=/[]()", text[length - 1])))
-		length--;
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (strlen(words[i]) == length && !strncasecmp(words[i], text, length))
-			return true;
-	return false;
 }
 
 static size_t begin_step(struct rvp_said *said, const struct rvp_moment *moment,

@@ -5,6 +5,7 @@
 #include "report/text_categories.h"
 #include "report/text_numbers.h"
 #include "report/verdicts.h"
+#include "report/windows.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -102,7 +103,7 @@ static void print_verdicts(const struct rvp_view *view)
 void rvp_text_run(const struct rvp_view *view)
 {
 	const struct rvp_run *run = view->run;
-	char date[RVP_NUMBER_TEXT_BYTES], duration[RVP_NUMBER_TEXT_BYTES];
+	char date[RVP_NUMBER_TEXT_BYTES], duration[RVP_NUMBER_TEXT_BYTES], windows[RVP_WINDOWS_TEXT_BYTES];
 
 	print_command(view);
 	print_verdicts(view);
@@ -114,6 +115,11 @@ void rvp_text_run(const struct rvp_view *view)
 		fprintf(view->out, ", %zu processes", run->process_count);
 	fputc('\n', view->out);
 	print_mode(view);
+	if (rvp_windows_matter(run)) {
+		rvp_windows_text(run, windows);
+		label(view, "windows");
+		fprintf(view->out, "%s\n", windows);
+	}
 	if (run->is_folded) {
 		label(view, "log");
 		fputs("folded at --max-log: counts and bytes allocated stay exact, other figures are ±\n",

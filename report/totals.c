@@ -34,7 +34,7 @@ static uint64_t early_blocks(const struct rvp_run *run, uint32_t process)
 /* Nothing is missing that any total of the timeline could depend on. */
 static bool is_whole(const struct rvp_run *run, const struct rvp_process *process)
 {
-	return process->counters_are_whole && process->lost_records == 0 && !run->is_folded &&
+	return process->counters_are_whole && process->lost_records == 0 && !process->was_held && !run->is_folded &&
 	       process->counters.fold_count == 0;
 }
 

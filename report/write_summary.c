@@ -12,6 +12,7 @@
 #include "report/power.h"
 #include "report/output_files.h"
 #include "report/rows.h"
+#include "report/windows.h"
 #include "report/write_device.h"
 #include "report/write_ledger.h"
 
@@ -336,6 +337,7 @@ void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_an
 	write_totals(&writer);
 	write_host(&writer);
 	write_devices(&writer, devices);
+	rvp_windows_write_json(&writer.json, run);
 	rvp_latency_write_json(&writer.json, attribution ? rvp_attribution_steps(attribution)
 							 : &(struct rvp_steps){.source = "none"});
 	if (power)

@@ -111,6 +111,14 @@ static void say_cut(const json_t *summary)
 			     rows, rows + cut);
 }
 
+static void say_windows(const json_t *summary)
+{
+	const char *text = json_string_value(json_object_get(json_object_get(summary, "windows"), "text"));
+
+	if (text)
+		rvp_complain("%s", text);
+}
+
 static void say_where(const char *path)
 {
 	char file[RVP_FOLDER_BYTES + 64], text[LINE_BYTES] = "";
@@ -155,6 +163,7 @@ static void say_summary(const struct rvp_run_place *place, const struct rvp_run_
 	say_verdicts(place->path);
 	say_what(summary);
 	say_energy(summary);
+	say_windows(summary);
 	say_lost(summary, &style);
 	say_cut(summary);
 	say_where(place->path);

@@ -166,6 +166,10 @@ int rvp_run_settings_read(struct rvp_run_settings *settings, int argc, char **ar
 	}
 	if (read_words(settings, argc, argv, status))
 		return -1;
+	if (rvp_options_contradiction(&settings->options)) {
+		*status = complain_of_value(rvp_options_contradiction(&settings->options));
+		return -1;
+	}
 	settings->program = argv + optind;
 	settings->program_count = argc - optind;
 	if (settings->program_count > 0)

@@ -3,6 +3,7 @@
 import array
 import gc
 import sys
+import warnings
 
 sys.path.insert(0, sys.argv[1])
 import rvprof  # noqa: E402
@@ -72,6 +73,7 @@ rvprof.metric("loss", 0.25)
 rvprof.label("a label")
 got = rvprof.get()
 print("get", bool(got) == rvprof.active(), got.get("metrics", {"loss": 0.25}) == {"loss": 0.25})
+warnings.simplefilter("ignore")  # of no warm-up
 actions = rvprof.schedule(80, 3, 1, 1)
 print([i for i in range(100) if actions(i) is not rvprof.ProfilerAction.NONE], actions(83).name)
 print([rvprof.schedule(1, 1, 2, 1)(i).name for i in range(7)], rvprof.schedule(0, 0, 1)(5).name)

@@ -77,5 +77,12 @@ try:
     print("step -1 was taken")
 except ValueError:
     pass
+with warnings.catch_warnings(record=True) as heard:
+    warnings.simplefilter("always")
+    rvprof.schedule(wait=1, warmup=1, active=1)
+    rvprof.schedule(wait=1, warmup=0, active=1)
+if len(heard) != 1 or "warmup is 0" not in str(heard[0].message):
+    failed += 1
+    print("no warm-up: %d warnings" % len(heard))
 print("%d actions compared, %d differ" % (compared, failed))
 sys.exit(failed != 0)
