@@ -25,7 +25,7 @@ import functools
 import inspect
 
 __all__ = ["active", "scope", "scope_begin", "scope_end", "op", "op_begin", "op_end", "tag", "step", "step_begin",
-           "step_end", "label", "snapshot", "metric", "start", "stop", "clear", "dump", "get", "profile", "schedule", "ProfilerAction"]
+           "step_end", "label", "snapshot", "metric", "start", "stop", "clear", "dump", "get", "get_duration", "profile", "schedule", "ProfilerAction"]
 
 _PYTHON = 2  # enum rvprof_source
 _NEXT, _BEGIN, _END = 0, 1, 2  # enum rvprof_step_kind
@@ -313,6 +313,22 @@ def get():
         return json.loads(done.stdout.decode("utf-8", "replace"))
     except ValueError:
         return {}
+
+
+def get_duration(data, event, category=None):
+    """Milliseconds from the begin to the end of an event of a trace with begins and ends (`rvprof export chrome-be`, as a
+    dict): that of this name and, where one is given, this category. ValueError: there is none, or it has no end. An
+    AssertionError: there are several of that name."""
+    times = {}
+    for one in data["traceEvents"]:
+        if one.get("name") != event or (category is not None and one.get("cat") != category) or \
+                one.get("ph") not in ("B", "E"):
+            continue
+        assert one["ph"] not in times, "%s occurs more than once" % event
+        times[one["ph"]] = one["ts"]
+    if len(times) != 2:
+        raise ValueError("no event %s%s" % (event, "" if category is None else " of category %s" % category))
+    return (times["E"] - times["B"]) / 1000
 
 
 class ProfilerAction(enum.Enum):

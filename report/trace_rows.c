@@ -3,6 +3,7 @@
 #include "report/trace_rows.h"
 
 #include "report/blas.h"
+#include "report/run_source.h"
 #include "report/trace_events.h"
 
 #include <inttypes.h>
@@ -82,6 +83,13 @@ bool rvp_trace_put_shapes(struct rvp_trace *trace, struct rvp_text args)
 }
 
 /* ---- BLAS ---- */
+
+uint64_t rvp_trace_ticks_ns(const struct rvp_run *run, uint32_t process, uint64_t ticks)
+{
+	const struct rvp_clock_line *line = &run->source->clock.lines[run->processes[process].clock];
+
+	return line->is_guessed ? 0 : (uint64_t)((double)ticks * line->ns_per_tick);
+}
 
 void rvp_trace_put_blas(struct rvp_trace *trace, const struct rvp_record_BLAS_CALL *call)
 {

@@ -21,6 +21,9 @@ const char *rvp_trace_python_name(const struct rvp_process *process, uint32_t co
 /* Puts `"Input Dims":..,"Input type":..` of an operator's args; false: they are not of that form, and nothing is put. */
 bool rvp_trace_put_shapes(struct rvp_trace *trace, struct rvp_text args);
 
+/* What so many ticks of the process's stamps are; 0: the clock's pace is a guess. */
+uint64_t rvp_trace_ticks_ns(const struct rvp_run *run, uint32_t process, uint64_t ticks);
+
 /* Puts the args of a BLAS call with their braces. */
 void rvp_trace_put_blas(struct rvp_trace *trace, const struct rvp_record_BLAS_CALL *call);
 

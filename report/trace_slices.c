@@ -4,7 +4,6 @@
 
 #include "report/grow.h"
 #include "report/blas.h"
-#include "report/run_source.h"
 #include "report/scope_stacks.h"
 #include "report/trace_events.h"
 #include "report/trace_rows.h"
@@ -220,19 +219,12 @@ static void ended(struct rvp_scope_listener *listener, const struct rvp_scope *s
 
 /* ---- BLAS ---- */
 
-static uint64_t ticks_ns(const struct rvp_trace *trace, uint32_t process, uint64_t ticks)
-{
-	const struct rvp_clock_line *line = &trace->run->source->clock.lines[trace->run->processes[process].clock];
-
-	return line->is_guessed ? 0 : (uint64_t)((double)ticks * line->ns_per_tick);
-}
-
 /* A leaf: it began behind all that is open on its thread, and is over. */
 static void put_blas(struct rvp_trace_slices *slices, const struct rvp_moment *moment)
 {
 	const struct rvp_record_BLAS_CALL *call = &moment->record->BLAS_CALL;
 	const struct rvp_blas *function = rvp_blas_at(call->function);
-	uint64_t before = slices->trace->bytes, ns = ticks_ns(slices->trace, moment->process, call->ticks);
+	uint64_t before = slices->trace->bytes, ns = rvp_trace_ticks_ns(slices->trace->run, moment->process, call->ticks);
 	uint64_t begin_ns = moment->ns > ns ? moment->ns - ns : 0, shorter_ns;
 	struct rvp_scope scope = {.tid = moment->tid};
 	size_t open;

@@ -2,6 +2,7 @@
 /* cmd_export.c: `rvprof export FORMAT [DIR] [-o FILE|-]`: a run in the format of another tool. Written beside and renamed,
  * so that a file of that name is whole or as it was. */
 #include "report/export_csv.h"
+#include "report/export_be.h"
 #include "report/export_trace.h"
 #include "report/run.h"
 #include "tools/commands.h"
@@ -16,27 +17,32 @@
 #include <unistd.h>
 
 static const char help[] =
-    "Usage: rvprof export chrome|csv|hta [DIR] [-o FILE|-] [--pid N]\n"
+    "Usage: rvprof export chrome|chrome-be|csv|hta [DIR] [-o FILE|-] [--pid N] [--level N]\n"
     "  chrome     what trace.json has, without its limit of 100 MB: for Perfetto and chrome://tracing\n"
+    "  chrome-be  begins and ends as RAF's profiler writes them: operators and work of devices; with --level 2 also scopes,\n"
+    "             steps, Python functions, calls of BLAS and CUDA\n"
     "  csv        what kernels.csv has, without its limit of 100 MB: every kernel\n"
     "  hta        work on devices, launches and steps of one process, for HolisticTraceAnalysis\n"
-    "  -o FILE    where to (DIR/chrome.json, DIR/kernels-all.csv, DIR/hta.json); '-': standard output\n"
+    "  -o FILE    where to (DIR/chrome.json, DIR/chrome-be.json, DIR/kernels-all.csv, DIR/hta.json); '-': standard output\n"
     "  --pid N    of hta: the process, where several used devices\n"
+    "  --level N  of chrome-be: 1 or 2 (1)\n"
     "  --help     this\n";
 
-static const char *const formats[] = {"chrome", "csv", "hta", NULL};
-static const char *const later[] = {"chrome-be", "perfetto", "pprof",	    "speedscope", "collapsed", "firefox",
+static const char *const formats[] = {"chrome", "chrome-be", "csv", "hta", NULL};
+static const char *const later[] = {"perfetto", "pprof",	    "speedscope", "collapsed", "firefox",
 				    "sqlite",	 "memory-viz", "openmetrics", "jsonl",	NULL};
 
 struct arguments {
 	const char *format, *output;
 	uint32_t pid;
+	int level; /* 0: not given */
 	char **words; /* behind the format */
 	int word_count;
 };
 
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
 					{"pid", required_argument, NULL, 'p'},
+					{"level", required_argument, NULL, 'l'},
 					{"help", no_argument, NULL, 'h'},
 					{NULL, 0, NULL, 0}};
 
@@ -50,6 +56,14 @@ static bool pid_of(const char *text, uint32_t *pid)
 		return true;
 	rvp_complain("--pid takes the number of a process, not '%s'", text);
 	return false;
+}
+
+static bool level_of(const char *text, int *level)
+{
+	*level = !strcmp(text, "1") ? 1 : !strcmp(text, "2") ? 2 : 0;
+	if (!*level)
+		rvp_complain("--level takes 1 (operators and work of devices) or 2 (and calls of the host), not '%s'", text);
+	return *level;
 }
 
 static bool is_in(const char *word, const char *const *words)
@@ -69,7 +83,7 @@ static bool format_of(const char *word)
 	if (is_in(word, later))
 		rvp_complain("export '%s' is not in this version", word);
 	else
-		rvp_complain("export takes chrome, csv or hta, not '%s'%s%s%s", word, near ? "; did you mean '" : "",
+		rvp_complain("export takes chrome, chrome-be, csv or hta, not '%s'%s%s%s", word, near ? "; did you mean '" : "",
 			     near ? near : "", near ? "'?" : "");
 	return false;
 }
@@ -93,6 +107,9 @@ static bool read_arguments(struct arguments *arguments, int argc, char **argv, i
 		} else if (option == 'p') {
 			if (!pid_of(optarg, &arguments->pid))
 				return false;
+		} else if (option == 'l') {
+			if (!level_of(optarg, &arguments->level))
+				return false;
 		} else {
 			rvp_complain_of_option("export", option, argv[optind - 1], options);
 			return false;
@@ -102,8 +119,13 @@ static bool read_arguments(struct arguments *arguments, int argc, char **argv, i
 	arguments->words = argv + optind + 1;
 	arguments->word_count = argc - optind - 1;
 	if (!arguments->format)
-		rvp_complain("export takes a format: chrome, csv or hta");
-	return arguments->format && format_of(arguments->format);
+		rvp_complain("export takes a format: chrome, chrome-be, csv or hta");
+	if (!arguments->format || !format_of(arguments->format))
+		return false;
+	if (!arguments->level || !strcmp(arguments->format, "chrome-be"))
+		return true;
+	rvp_complain("--level is of chrome-be alone");
+	return false;
 }
 
 static struct rvp_status put(const struct arguments *arguments, struct rvp_run *run, FILE *out)
@@ -112,6 +134,8 @@ static struct rvp_status put(const struct arguments *arguments, struct rvp_run *
 		return rvp_export_hta(run, arguments->pid, out);
 	if (!strcmp(arguments->format, "csv"))
 		return rvp_export_csv(run, out);
+	if (!strcmp(arguments->format, "chrome-be"))
+		return rvp_export_be(run, arguments->level ? arguments->level : 1, out);
 	return rvp_export_chrome(run, out);
 }
 
