@@ -140,24 +140,3 @@ void rvp_latency_write_keys(struct rvp_json *json, const struct rvp_latency *lat
 	if (latency->is_estimate)
 		rvp_json_decimal(json, "percentile_error_percent", 100 * RVP_SKETCH_RELATIVE_ERROR, 2);
 }
-
-void rvp_latency_write_json(struct rvp_json *json, const struct rvp_steps *steps)
-{
-	struct rvp_latency latency = rvp_latency_of_steps(steps);
-
-	rvp_json_open(json, "steps", '{');
-	rvp_json_number(json, "count", steps->count);
-	rvp_json_string(json, "source", steps->source);
-	if (steps->count)
-		rvp_json_decimal(json, "confidence", steps->confidence, 2);
-	if (steps->turn_count)
-		rvp_json_number(json, "turns_seen", steps->turn_count);
-	if (steps->followed_count)
-		rvp_json_number(json, "in_write_window", steps->followed_count);
-	rvp_json_close(json, '}');
-	if (!latency.count)
-		return;
-	rvp_json_open(json, "latency", '{');
-	rvp_latency_write_keys(json, &latency);
-	rvp_json_close(json, '}');
-}

@@ -50,9 +50,6 @@ struct rvp_kernels;
 void rvp_latency_write(FILE *out, const struct rvp_run *run, const struct rvp_steps *steps,
 		       const struct rvp_kernels *kernels);
 
-/* The keys `steps` and, with steps, `latency` of summary.json. */
-void rvp_latency_write_json(struct rvp_json *json, const struct rvp_steps *steps);
-
 /* n, p50_us, .. std_us; `percentile_error_percent` where they are estimates. Into an open object. */
 void rvp_latency_write_keys(struct rvp_json *json, const struct rvp_latency *latency);
 

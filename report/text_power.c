@@ -78,7 +78,7 @@ static void print_shares(const struct rvp_view *view, const struct rvp_power_ans
 
 void rvp_text_power(const struct rvp_view *view)
 {
-	const struct rvp_steps *steps = view->attribution ? rvp_attribution_steps(view->attribution) : NULL;
+	const struct rvp_steps *steps = rvp_view_steps(view);
 	struct rvp_power_answer answer;
 	char sources[256];
 

@@ -65,7 +65,7 @@ static void print_mode(const struct rvp_view *view)
 	label(view, "mode");
 	if (view->run->mode == RVP_MODE_FULL)
 		fprintf(view->out, "full: every alloc and free%s\n",
-			view->answer->totals.timeline_is_exact ? "" : "; figures with ± are estimates");
+			!view->answer || view->answer->totals.timeline_is_exact ? "" : "; figures with ± are estimates");
 	else if (root && root->sample_bytes)
 		fprintf(view->out, "sampled: blocks below %s by chance; figures with ± are estimates\n",
 			rvp_text_bytes(root->threshold_bytes, bytes));

@@ -27,6 +27,7 @@ struct rvp_view {
 	const struct rvp_run *run;
 	const struct rvp_analysis *answer;
 	struct rvp_attribution *attribution; /* NULL: everything is unknown */
+	const struct rvp_steps *steps; /* where there is no attribution that has them; NULL: not known */
 	const struct rvp_groups *groups;
 	const struct rvp_symbols *symbols;
 	const struct rvp_verdicts *verdicts; /* said before all else; NULL: none */
@@ -41,6 +42,8 @@ struct rvp_view {
 
 /* Of the tree, between the two moments. */
 int64_t rvp_view_growth_bytes(const struct rvp_view *view);
+
+const struct rvp_steps *rvp_view_steps(const struct rvp_view *view);
 
 /* All sections: what ran and the host's memory, then what is told of any run. */
 void rvp_text_host(const struct rvp_view *view);

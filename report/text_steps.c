@@ -3,18 +3,17 @@
  * none: most programs have none. */
 #include "report/text_report.h"
 
-#include "report/latency.h"
+#include "report/latency_rows.h"
 #include "report/text_numbers.h"
 
 #include <inttypes.h>
 
 enum { LABEL_COLUMNS = 14 };
 
-static const char *const phases[RVP_STEP_PHASE_COUNT] = {
-    [RVP_STEP_PHASE_WARMUP] = "warm-up",    [RVP_STEP_PHASE_PREFILL] = "prefill",
-    [RVP_STEP_PHASE_DECODE] = "decode",     [RVP_STEP_PHASE_FORWARD] = "forward",
-    [RVP_STEP_PHASE_BACKWARD] = "backward", [RVP_STEP_PHASE_UPDATE] = "update",
-};
+const struct rvp_steps *rvp_view_steps(const struct rvp_view *view)
+{
+	return view->attribution ? rvp_attribution_steps(view->attribution) : view->steps;
+}
 
 /* "64 steps (function llama_decode)" */
 static void print_source(const struct rvp_view *view, const struct rvp_steps *steps)
@@ -66,9 +65,9 @@ static void print_phases(const struct rvp_view *view, const struct rvp_steps *st
 		return;
 	fprintf(view->out, "  %-*s", LABEL_COLUMNS, "");
 	for (int i = 0; i < RVP_STEP_PHASE_COUNT; i++) {
-		if (!counts[i] || !phases[i])
+		if (!counts[i] || !*rvp_step_phase_texts[i])
 			continue;
-		fprintf(view->out, "%s%" PRIu64 " %s", between, counts[i], phases[i]);
+		fprintf(view->out, "%s%" PRIu64 " %s", between, counts[i], rvp_step_phase_texts[i]);
 		between = ", ";
 	}
 	fputc('\n', view->out);
@@ -76,7 +75,7 @@ static void print_phases(const struct rvp_view *view, const struct rvp_steps *st
 
 void rvp_text_steps(const struct rvp_view *view)
 {
-	const struct rvp_steps *steps = view->attribution ? rvp_attribution_steps(view->attribution) : NULL;
+	const struct rvp_steps *steps = rvp_view_steps(view);
 
 	if (!steps || !steps->count)
 		return;

@@ -2,7 +2,7 @@
 /* write_summary.c: see write_summary.h. Keys and their order are a promise to scripts. */
 #include "report/write_summary.h"
 
-#include "report/latency.h"
+#include "report/latency_rows.h"
 #include "report/attribution.h"
 #include "report/blas_work.h"
 #include "report/category_totals.h"
@@ -338,7 +338,7 @@ void rvp_summary_write(FILE *out, const struct rvp_run *run, const struct rvp_an
 	write_host(&writer);
 	write_devices(&writer, devices);
 	rvp_windows_write_json(&writer.json, run);
-	rvp_latency_write_json(&writer.json, attribution ? rvp_attribution_steps(attribution)
+	rvp_latency_write_json(&writer.json, run, attribution ? rvp_attribution_steps(attribution)
 							 : &(struct rvp_steps){.source = "none"});
 	if (power)
 		rvp_power_write_json(&writer.json, power);

@@ -2,6 +2,7 @@
 /* write_trace.c: see write_trace.h. */
 #include "report/write_trace.h"
 
+#include "report/latency_rows.h"
 #include "report/kernels_trace.h"
 #include "report/trace_events.h"
 #include "report/trace_slices.h"
@@ -204,10 +205,6 @@ bool rvp_trace_open(struct rvp_trace *trace, const struct rvp_run *run, FILE *ou
 
 /* ---- steps ---- */
 
-static const char *const phase_names[RVP_STEP_PHASE_COUNT] = {
-    "", "load", "warm-up", "prefill", "decode", "forward", "backward", "update",
-};
-
 /* Slices of a thread that touch, or end together, must not overlap once their times are added up as doubles:
  * a step is a nanosecond shorter where another one follows, a phase two. */
 static uint64_t shortened(uint64_t ns, uint64_t by_ns)
@@ -235,7 +232,7 @@ static void put_step(struct rvp_trace *trace, const struct rvp_steps *steps, siz
 		  shortened(step->end_ns - step->begin_ns, touches ? 1 : 0), step->name);
 	rvp_trace_put(trace, ",\"args\":{\"step\":%zu", number);
 	if (step->phase)
-		rvp_trace_put(trace, ",\"phase\":\"%s\"", phase_names[step->phase]);
+		rvp_trace_put(trace, ",\"phase\":\"%s\"", rvp_step_phase_texts[step->phase]);
 	if (step->tokens)
 		rvp_trace_put(trace, ",\"tokens\":%" PRIu64, step->tokens);
 	if (step->seq_len)
@@ -258,7 +255,7 @@ static void put_phase(struct rvp_trace *trace, const struct rvp_steps *steps,
 	if (!rvp_trace_begin_event(trace, span->begin_ns))
 		return;
 	put_fence(trace, RVP_TRACE_PHASE, span->process, tid, span->begin_ns,
-		  shortened(span->end_ns - span->begin_ns, 2), phase_names[span->phase]);
+		  shortened(span->end_ns - span->begin_ns, 2), rvp_step_phase_texts[span->phase]);
 	rvp_trace_put(trace, "}");
 }
 

@@ -15,6 +15,7 @@
 #include "report/text_categories.h"
 #include "report/text_device.h"
 #include "report/text_json.h"
+#include "report/text_latency.h"
 #include "report/text_ledger.h"
 #include "report/text_times.h"
 #include "report/write_device.h"
@@ -38,7 +39,7 @@ struct settings {
 	enum rvp_measure measure;
 	enum rvp_color_choice color;
 	unsigned top_count, frame_count;
-	bool json, has_top, ledger, kernels, has_table;
+	bool json, has_top, ledger, kernels, latency, has_table;
 	enum rvp_run_table table;
 	enum rvp_kernels_by kernels_by;
 	const char *rule_files[RULE_FILES_MAX + 1]; /* NULL ends them */
@@ -74,6 +75,7 @@ static const char help[] =
     "  --kernels           time on devices by kernel, with the columns of nsys' cuda_gpu_kern_sum\n"
     "  --kernels --by WHAT the same by: kernel, class, step, stream, site (call path of the launch), range (NVTX, scopes)\n"
     "  --kernels --step N  of one step alone\n"
+    "  --latency           times of steps, to the first token and between tokens; stalls and what happened in them\n"
     "  --table NAME        in the layout of an earlier profiler: kernels-count, kernels-trace, ops, ops-count, ops-trace,\n"
     "                      scopes, memory-trace (ops: operators of rvprof.h)\n"
     "  --top N             call stacks a list (10 in the first, 5 in the others)\n"
@@ -94,6 +96,7 @@ const struct option rvp_report_options[] = {
 	{"ledger", no_argument, NULL, 'l'},
 	{"device", required_argument, NULL, 'D'},
 	{"kernels", no_argument, NULL, 'k'},
+	{"latency", no_argument, NULL, 'L'},
 	{"table", required_argument, NULL, 'T'},
 	{"top", required_argument, NULL, 'n'},
 	{"frames", required_argument, NULL, 'd'},
@@ -182,6 +185,7 @@ static bool take_option(struct settings *settings, int option)
 	case 'b': settings->by = optarg; return true;
 	case 'T': return table_of(settings, optarg);
 	case 'k': settings->kernels = true; return true;
+	case 'L': settings->latency = true; return true;
 	case 'n': settings->has_top = true; return number_of("top", optarg, &settings->top_count);
 	case 'd': return number_of("frames", optarg, &settings->frame_count);
 	case 'j': settings->json = true; return true;
@@ -238,10 +242,10 @@ static bool take_options(struct settings *settings, int argc, char **argv, bool 
 	if (settings->by && !measure_of(settings->by, &settings->measure))
 		return false;
 	if ((settings->at != NULL) + (settings->from || settings->to) + (settings->by != NULL) +
-		settings->ledger + (settings->words.what != RVP_ASKED_NOTHING) <
+		settings->ledger + settings->latency + (settings->words.what != RVP_ASKED_NOTHING) <
 	    2)
 		return rvp_questions_are_whole(&settings->words);
-	rvp_complain("report takes one of --at, --from with --to, --by, --ledger, and a question");
+	rvp_complain("report takes one of --at, --from with --to, --by, --ledger, --latency, and a question");
 	return false;
 }
 
@@ -529,6 +533,8 @@ static struct rvp_status answer(struct report *report, const char *folder)
 		return rvp_run_table_print(report->run, report->settings.table, report->settings.json, stdout);
 	if (report->settings.kernels)
 		return kernels(report);
+	if (report->settings.latency)
+		return rvp_report_latency(&report->view, report->settings.json);
 	if (report->settings.words.what)
 		return inquire(report);
 	status = find_moments(report);
@@ -578,7 +584,7 @@ static bool wants_summary(const struct settings *settings)
 {
 	return settings->json && !settings->words.what && !settings->at && !settings->from && !settings->to &&
 	       !settings->by && !settings->ledger && !settings->device &&
-	       !settings->kernels && !settings->has_table;
+	       !settings->kernels && !settings->latency && !settings->has_table;
 }
 
 /* 2 after a complaint; a pipe that nobody reads is no failure of ours. */
@@ -604,7 +610,10 @@ static int report_on(struct report *report, const char *folder)
 	struct rvp_status status = finalized;
 
 	rvp_summary_verdicts(&report->verdicts, folder);
-	report->view.verdicts = report->settings.words.what || report->settings.kernels || report->settings.has_table ? NULL : &report->verdicts;
+	report->view.verdicts = report->settings.words.what || report->settings.kernels || report->settings.latency ||
+				 report->settings.has_table
+			     ? NULL
+			     : &report->verdicts;
 	if (!wants_summary(&report->settings)) {
 		status = answer(report, folder);
 		if (!rvp_failed(status) && rvp_failed(finalized))
