@@ -6,7 +6,7 @@
  *   - Numbers are checked against what the log's size allows before a table grows to them.
  *   - A later definition of the same number wins.
  */
-#include "report/brief.h"
+#include "record/event_skip.h"
 #include "report/grow.h"
 #include "report/kernels_defs.h"
 #include "report/power.h"
@@ -353,22 +353,16 @@ static void see_stamp(struct rvp_process_source *source, uint64_t stamp)
 /* Allocs and frees say nothing here but when they were. */
 static void skip_briefs(struct scan *scan, struct rvp_decoder *decoder)
 {
-	struct rvp_decoder here = *decoder; /* no other pointer can change it */
-	struct rvp_compact_event event;
-	uint64_t first = UINT64_MAX, last = 0, count = 0;
+	struct rvp_skipped skipped;
 
 	if (scan->source->log.deferred_count)
 		return;
-	for (; rvp_decode_event(&here, &event); count++) {
-		first = event.stamp < first ? event.stamp : first;
-		last = event.stamp > last ? event.stamp : last;
-	}
-	*decoder = here;
-	if (!count)
+	skipped = rvp_skip_events(decoder);
+	if (!skipped.count)
 		return;
-	scan->process->decoded_records += count;
-	see_stamp(scan->source, first);
-	see_stamp(scan->source, last);
+	scan->process->decoded_records += skipped.count;
+	see_stamp(scan->source, skipped.first_stamp);
+	see_stamp(scan->source, skipped.last_stamp);
 }
 
 /* Who goes through the events may leave out what nothing in the log has to do with. */

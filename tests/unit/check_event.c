@@ -7,6 +7,7 @@
 #include "preload/arch/x86_64/machine.h"
 #include "record/event_decode.h"
 #include "record/event_encode.h"
+#include "record/event_skip.h"
 #include "tests/unit/run_suite.h"
 
 #include <check.h>
@@ -236,6 +237,29 @@ START_TEST(cut_at_every_byte)
 END_TEST
 
 /* Lengths of a node that are none. */
+/* Anything, cut anywhere: as many events, the same stamps, and the same place behind them. */
+START_TEST(skipped_is_what_would_be_read)
+{
+	size_t whole = write_all();
+
+	for (int round = 0; round < 50000; round++) {
+		size_t first = draw() % (whole - 400), length = draw() % 400;
+		struct rvp_skipped expected = {.first_stamp = UINT64_MAX}, skipped;
+		struct rvp_decoder read = rvp_decoder_over(room + first, length), skip = read;
+		struct rvp_compact_event event;
+
+		while (rvp_decode_event(&read, &event))
+			rvp_see_skipped(&expected, event.stamp);
+		skipped = rvp_skip_events(&skip);
+		ck_assert_uint_eq(skipped.count, expected.count);
+		ck_assert_ptr_eq(skip.at, read.at);
+		ck_assert_uint_eq(skip.delta.stamp, read.delta.stamp);
+		ck_assert_uint_eq(skipped.first_stamp, expected.first_stamp);
+		ck_assert_uint_eq(skipped.last_stamp, expected.last_stamp);
+	}
+}
+END_TEST
+
 START_TEST(what_is_no_event)
 {
 	for (unsigned shape = 0; shape < 256; shape++) {
@@ -292,6 +316,7 @@ int main(int count, char **words)
 	tcase_add_test(cases, the_short_forms_are_the_same_bytes);
 	tcase_add_test(cases, among_other_records);
 	tcase_add_test(cases, cut_at_every_byte);
+	tcase_add_test(cases, skipped_is_what_would_be_read);
 	tcase_add_test(cases, what_is_no_event);
 	tcase_add_test(cases, the_example);
 	return run_suite(suite);
