@@ -3,6 +3,7 @@
 #include "report/export_trace.h"
 
 #include "report/attribution.h"
+#include "report/device_answer.h"
 #include "report/kernels_trace.h"
 #include "report/trace_events.h"
 #include "report/windows.h"
@@ -26,6 +27,17 @@ static struct rvp_status put_devices(struct rvp_run *run, const struct rvp_steps
 
 /* ---- chrome ---- */
 
+static struct rvp_status put_device_memory(struct rvp_run *run, struct rvp_attribution *attribution, struct rvp_trace *trace)
+{
+	struct rvp_device_answers devices;
+	struct rvp_status status = rvp_device_answers_make(&devices, run, attribution, 0, NULL, 0, true);
+
+	if (!rvp_failed(status) && !rvp_trace_put_devices(trace, &devices))
+		status = rvp_fail("read", "a device's rows", EIO);
+	rvp_device_answers_free(&devices);
+	return status;
+}
+
 static struct rvp_status put_chrome(struct rvp_run *run, struct rvp_attribution *attribution, struct rvp_trace *trace)
 {
 	struct rvp_observer *observers[] = {&trace->observer, NULL};
@@ -40,6 +52,8 @@ static struct rvp_status put_chrome(struct rvp_run *run, struct rvp_attribution 
 		return rvp_fail("export", run->folder, ENOMEM);
 	device_trace.most_bytes = UINT64_MAX;
 	status = put_devices(run, rvp_attribution_steps(attribution), trace, &device_trace, &kernels);
+	if (!rvp_failed(status))
+		status = put_device_memory(run, attribution, trace);
 	if (!rvp_failed(status))
 		status = rvp_analyse(
 		    run, &(struct rvp_question){.observers = observers, .attribution = attribution}, &answer);

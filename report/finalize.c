@@ -135,6 +135,8 @@ static struct rvp_status write_outputs(struct rvp_outputs *outputs, struct rvp_r
 	rvp_latency_write(stream_of(outputs, RVP_OUTPUT_LATENCY), run, rvp_attribution_steps(attribution), &kernels);
 	if (!rvp_failed(status))
 		status = rvp_device_answers_make(&devices, run, attribution, 0, ends.moments_ns, ends.count, true);
+	if (!rvp_failed(status) && !rvp_trace_put_devices(&trace, &devices))
+		status = rvp_fail("read", "a device's rows", EIO);
 	csv.devices = &devices;
 	status = rvp_failed(status) ? status : rvp_analyse(run,
 			     &(struct rvp_question){.observers = observers,

@@ -2,7 +2,7 @@
 /* write_trace.h: trace.json while a pass goes on: Chrome's trace format, as Perfetto and chrome://tracing
  * read it.
  *
- * Counters of live bytes and RSS a process and of live bytes by category, allocations of 1 MiB and more as
+ * Counters of live bytes and RSS a process, of live bytes by category and of each device's by category, allocations of 1 MiB and more as
  * instants with their call path, marks, steps and phases, scopes, operators and ranges (trace_slices.h), and
  * names of processes and threads. Times are microseconds since metadata.start_unix_us. Invariant (W1): the
  * file is complete JSON whatever happens; what did not fit under the cap is counted in it.
@@ -36,6 +36,11 @@ bool rvp_trace_open(struct rvp_trace *trace, const struct rvp_run *run, FILE *ou
 
 /* Steps and phases, as slices of the threads that began them. Before the pass. */
 void rvp_trace_put_steps(struct rvp_trace *trace, const struct rvp_steps *steps);
+
+struct rvp_device_answers;
+/* Each device's memory by category, from the rows that were asked for with the answers, which stand at their first one before
+ * and after. Before the pass. False: they could not be read. */
+bool rvp_trace_put_devices(struct rvp_trace *trace, struct rvp_device_answers *devices);
 
 /* Behind the pass: the end of the file. */
 void rvp_trace_close(struct rvp_trace *trace);

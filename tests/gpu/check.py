@@ -80,11 +80,13 @@ def check_memory(account, summary, percent):
 
 def check_ledger(summary):
     for device in summary.get("device", []):
-        for ledger in device.get("ledger", []):
+        check(len(device["ledger"]) >= 1, f"ledgers of {device['name']}: {len(device['ledger'])}")
+        for ledger in device["ledger"]:
             if "unexplained_bytes" not in ledger:
                 print(f"said    ledger of {device['name']} at {ledger.get('at')}: not closable here")
                 continue
-            of, rest = ledger.get("process_bytes", ledger.get("used_bytes", 0)), ledger["unexplained_bytes"]
+            of = ledger["process_bytes"] if "process_bytes" in ledger else ledger["used_bytes"]
+            rest = ledger["unexplained_bytes"]
             check(abs(rest) <= of * 0.02 + (64 << 20), f"ledger of {device['name']} at {ledger['at']}: {rest} of {of}")
 
 
