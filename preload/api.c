@@ -183,6 +183,7 @@ static void step(int source, int kind, int phase, uint64_t seq_len, uint64_t tok
 	struct stay stay;
 	struct rvp_text text;
 
+	rvp_window_rows();
 	if (kind != RVP_STEP_PHASE)
 		rvp_device_mark();
 	stay = enter();

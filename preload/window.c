@@ -10,6 +10,7 @@
 #include "preload/events.h"
 #include "preload/folder.h"
 #include "preload/pause.h"
+#include "preload/rows.h"
 #include "preload/snapshot.h"
 #include "preload/stamp.h"
 #include "preload/window_hold.h"
@@ -235,7 +236,10 @@ static enum rvp_ctl_result obey(struct rvp_thread *thread, uint64_t order)
 	case RVP_CTL_STOP: {
 		bool is_start = rvp_ctl_verb_of(order) == RVP_CTL_START;
 		int wanted = is_start ? (int)rvp_ctl_level(order) : 0;
+		uint32_t rows = wanted > 1 ? RVP_ROWS_OPERATORS | RVP_ROWS_PYTHON | RVP_ROWS_SHAPES : 0;
 
+		if (rows != rvp_rows_kinds())
+			atomic_store(&rvp_window_rows_due, 1 + rows);
 		return rvp_window_program(thread, wanted, RVP_WINDOW_ORDER) ? RVP_CTL_DONE : RVP_CTL_WAS_SO;
 	}
 	case RVP_CTL_CLEAR: rvp_window_clear(thread); return RVP_CTL_DONE;
@@ -245,6 +249,16 @@ static enum rvp_ctl_result obey(struct rvp_thread *thread, uint64_t order)
 		return RVP_CTL_DONE;
 	default: return RVP_CTL_UNKNOWN;
 	}
+}
+
+_Atomic uint32_t rvp_window_rows_due;
+
+void rvp_window_open_rows(void)
+{
+	uint32_t due = atomic_exchange(&rvp_window_rows_due, 0);
+
+	if (due && rvp_local.phase == RVP_OUTSIDE)
+		rvp_rows_open(due - 1);
 }
 
 static void look_at_order(struct rvp_thread *thread)

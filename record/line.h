@@ -37,7 +37,7 @@ static inline bool rvp_part_number(struct rvp_part part, uint64_t most, uint64_t
 	for (size_t i = 0; i < part.length; i++) {
 		unsigned digit = (unsigned char)part.text[i] - '0';
 
-		if (digit > 9 || *number > (most - digit) / 10)
+		if (digit > 9 || digit > most || *number > (most - digit) / 10)
 			return false;
 		*number = *number * 10 + digit;
 	}

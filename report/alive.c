@@ -62,7 +62,7 @@ static uint64_t pidns_of(const char *pid)
 }
 
 /* The last number of the line NSpid of /proc/<pid>/status: the pid in the innermost namespace. */
-static uint32_t innermost_pid(const char *pid)
+static uint32_t innermost(const char *pid)
 {
 	char path[300], text[4096];
 	const char *line, *end;
@@ -76,6 +76,14 @@ static uint32_t innermost_pid(const char *pid)
 	return (uint32_t)strtoul(end, NULL, 10);
 }
 
+uint32_t rvp_innermost_pid(int pid)
+{
+	char text[16];
+
+	snprintf(text, sizeof text, "%d", pid);
+	return innermost(text);
+}
+
 static bool runs_elsewhere(uint32_t pid, uint64_t start_ticks, uint64_t pidns_inode)
 {
 	DIR *proc = opendir("/proc");
@@ -84,7 +92,7 @@ static bool runs_elsewhere(uint32_t pid, uint64_t start_ticks, uint64_t pidns_in
 	for (struct dirent *entry; proc && !found && (entry = readdir(proc));)
 		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
 			found = pidns_of(entry->d_name) == pidns_inode &&
-				innermost_pid(entry->d_name) == pid &&
+				innermost(entry->d_name) == pid &&
 				runs((uint32_t)strtoul(entry->d_name, NULL, 10), start_ticks);
 	if (proc)
 		closedir(proc);

@@ -55,6 +55,67 @@ START_TEST(each_variable)
 }
 END_TEST
 
+START_TEST(windows)
+{
+	ck_assert(READ("HOME=/"));
+	ck_assert(!rvp_options_have_windows(&options));
+	ck_assert(READ("RVPROF_SCHEDULE=wait=80,warmup=3,active=1", "RVPROF_DELAY=2.5", "RVPROF_DURATION=300ms",
+		       "RVPROF_CAPTURE=cuda"));
+	ck_assert_uint_eq(options.schedule.wait, 80);
+	ck_assert_uint_eq(options.delay_ns, 2500000000u);
+	ck_assert_uint_eq(options.duration_ns, 300000000u);
+	ck_assert_int_eq(options.capture, RVP_CAPTURE_CUDA);
+	ck_assert(READ("RVPROF_OPTIONS=schedule=wait=1:active=2,steps=", "RVPROF_STEPS=3:5") == false);
+	ck_assert(READ("RVPROF_OPTIONS=schedule=wait=1:active=2,mode=full"));
+	ck_assert_uint_eq(options.schedule.active, 2);
+	ck_assert(READ("RVPROF_STEPS=80:84"));
+	ck_assert_uint_eq(options.schedule.skip_first, 80);
+	ck_assert_uint_eq(options.schedule.active, 4);
+	ck_assert_uint_eq(options.schedule.repeat, 1);
+	ck_assert(READ("RVPROF_STEPS=:4"));
+	ck_assert_uint_eq(options.schedule.active, 4);
+	ck_assert(READ("RVPROF_STEPS=7:"));
+	ck_assert_uint_eq(options.schedule.skip_first, 7);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	uint64_t ns;
+} times[] = {
+    {"10", 10000000000u}, {"2.5s", 2500000000u}, {"300ms", 300000000u}, {"1.5ms", 1500000u}, {"7us", 7000u},
+    {"2m", 120000000000u}, {"0.5h", 1800000000000u}, {"1.000000001s", 1000000001u}, {"0", 0},
+};
+static const char *const no_times[] = {"", "s", "-1", "1.s", ".5", "1e3", "5x", "1 s", "1.0000000001", "99999999999999", "1..2"};
+
+START_TEST(time_texts)
+{
+	uint64_t ns;
+
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+		ck_assert_msg(rvp_time_read(times[i].text, strlen(times[i].text), &ns), "%s", times[i].text);
+		ck_assert_uint_eq(ns, times[i].ns);
+	}
+	for (size_t i = 0; i < sizeof no_times / sizeof *no_times; i++)
+		ck_assert_msg(!rvp_time_read(no_times[i], strlen(no_times[i]), &ns), "%s", no_times[i]);
+}
+END_TEST
+
+START_TEST(window_complaints)
+{
+	ck_assert(!READ("RVPROF_SCHEDULE=wait=1,active=0"));
+	ck_assert_str_eq(complaint, "RVPROF_SCHEDULE: schedule: active is 0, so no step would ever be recorded; it is 1 or more");
+	ck_assert_uint_eq(options.schedule.active, 0);
+	ck_assert(!READ("RVPROF_STEPS=5:3"));
+	ck_assert_str_eq(complaint, "RVPROF_STEPS can not be '5:3': A:B, as in 80:84 (four steps), 80: or :4");
+	ck_assert(!READ("RVPROF_STEPS=5"));
+	ck_assert(!READ("RVPROF_STEPS=:"));
+	ck_assert(!READ("RVPROF_DURATION=0"));
+	ck_assert(!READ("RVPROF_SCHEDULE=active=1", "RVPROF_STEPS=3:5"));
+	ck_assert_str_eq(complaint, "schedule and steps both say which steps are recorded: give one of them");
+}
+END_TEST
+
 START_TEST(the_device)
 {
 	ck_assert(READ("HOME=/"));
@@ -324,6 +385,9 @@ int main(void)
 
 	tcase_add_test(pure, defaults);
 	tcase_add_test(pure, each_variable);
+	tcase_add_test(pure, windows);
+	tcase_add_test(pure, time_texts);
+	tcase_add_test(pure, window_complaints);
 	tcase_add_test(pure, the_device);
 	tcase_add_test(pure, several_at_once);
 	tcase_add_test(pure, complaints);
