@@ -160,6 +160,9 @@ static inline void rvprof_scope_end(void)
 static inline void rvprof_tag(const void *ptr, size_t bytes, const char *category, const char *name)
 {
 	(void)ptr, (void)bytes, (void)category, (void)name;
+#if defined(__GNUC__)
+	__asm__("" : "+r"(ptr)); /* a block may be tagged before anything is in it, and compilers warn of that */
+#endif
 	RVPROF_TELL_(tag(RVPROF_SOURCE_API, ptr, bytes, category, name));
 }
 
