@@ -66,10 +66,10 @@ refused() { # COMMAND..: of standard input
 	"$attn" "$@" >out 2>err || status=$?
 	[ $status = 2 ] && [ ! -s out ] && [ "$(wc -l <err)" = 1 ] || fail "$*: $(cat out err)"
 }
-echo '[[1, 2], [3]]' | refused gate
-echo '[[1, "a"], [3, 4]]' | refused gate
-echo '[[1, 2' | refused gate
-echo '{"baseline": [1]}' | refused coherence
+echo '[[1, 2], [3]]' >in && refused gate <in
+echo '[[1, "a"], [3, 4]]' >in && refused gate <in
+echo '[[1, 2' >in && refused gate <in
+echo '{"baseline": [1]}' >in && refused coherence <in
 refused run --samples 0 </dev/null
 refused run --lengths 100 </dev/null
 refused run --lambda x </dev/null
