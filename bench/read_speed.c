@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* read_speed.c: how fast a log is read: from the file to a matched timeline with sites, totals, peak and 200 rows.
  *
- *     read_speed [-a] [-r REPEATS] [EVENTS [LIVE_BLOCKS]]    of a log that it writes: LIVE_BLOCKS blocks live at
+ *     read_speed [-a] [-t THREADS] [-r REPEATS] [EVENTS [LIVE_BLOCKS]]    of a log that it writes: LIVE_BLOCKS blocks live at
  *                                                            any time, freed in random order, from 1,000 call paths
- *     read_speed [-a] [-r REPEATS] RUN                       of a run folder
+ *     read_speed [-a] [-t THREADS] [-r REPEATS] RUN                     of a run folder
  *
- * -a attributes too: steps, the survey, and the answering pass with every kind of evidence. Prints one line: events,
+ *     read_speed -o FOLDER [EVENTS [LIVE_BLOCKS]]            writes that log alone, into a new folder: for rvprof report
+ *
+ * -t 1 reads with one thread; without, a second one decodes ahead (report/read_ahead.h). -a attributes too: steps, the survey, and the answering pass with every kind of evidence. Prints one line: events,
  * seconds of processor time (user and system) of the best repeat, how much of it was opening (the first look at every
  * record), events a second, and the peak RSS. Processor time, because other programs' share of the machine is not ours.
  */
@@ -13,6 +15,7 @@
 #include "record/event_encode.h"
 #include "report/analysis.h"
 #include "report/attribution.h"
+#include "report/read_ahead.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,18 +112,25 @@ int main(int argc, char **argv)
 	struct question question = {.events = 10000000, .live = 100000};
 	struct speed speed = {"read_speed", "events", 3, read_once, write_events, &question};
 	struct stat what;
+	const char *folder = NULL;
 	int option;
 
-	while ((option = getopt(argc, argv, "ar:")) != -1)
+	while ((option = getopt(argc, argv, "ao:r:t:")) != -1)
 		if (option == 'a')
 			question.attributes = true;
+		else if (option == 'o')
+			folder = optarg;
+		else if (option == 't')
+			rvp_set_reading_threads((unsigned)atoi(optarg));
 		else if (option != 'r' || (speed.repeats = atoi(optarg)) < 1)
-			return fputs("usage: read_speed [-a] [-r REPEATS] [EVENTS [LIVE_BLOCKS]] | RUN\n", stderr), 2;
+			return fputs("usage: read_speed [-a] [-t THREADS] [-r REPEATS] [EVENTS [LIVE_BLOCKS]] | RUN\n", stderr), 2;
 	if (optind < argc && stat(argv[optind], &what) == 0)
 		return speed_measure(&speed, argv[optind]);
 	if (optind < argc)
 		question.events = strtoull(argv[optind], NULL, 10);
 	if (optind + 1 < argc)
 		question.live = strtoull(argv[optind + 1], NULL, 10);
-	return question.live ? speed_write_and_measure(&speed) : 2;
+	if (!question.live || (folder && mkdir(folder, 0700) != 0))
+		return 2;
+	return folder ? speed_write(&speed, folder) : speed_write_and_measure(&speed);
 }

@@ -10,6 +10,7 @@
 struct speed_figures {
 	uint64_t count;
 	double seconds, opening;
+	double wall; /* speed.c sets it: seconds that passed */
 };
 
 struct speed {
@@ -29,7 +30,10 @@ double speed_seconds(void);
 /* An exit status; prints the line. */
 int speed_measure(const struct speed *speed, const char *folder);
 
-/* The same of a folder that is made for it, and removed. */
+/* Writes the log into `folder`, which is empty; an exit status. */
+int speed_write(const struct speed *speed, const char *folder);
+
+/* Both, of a folder that is made for it, and removed. */
 int speed_write_and_measure(const struct speed *speed);
 
 #endif

@@ -17,9 +17,11 @@ struct rvp_skipped {
 #define RVP_SKIP_NODE(length)	((length) > 4 ? 0x80 : (length))
 #define RVP_SKIP_BYTES(shape)	((1 << ((shape) & 3)) + RVP_SKIP_NODE((shape) >> 2 & 7) + RVP_SKIP_NODE((shape) >> 5))
 #define RVP_SKIP_BYTE(shape)	((uint8_t)(RVP_SKIP_BYTES(shape) > 0x7f ? 0x80 : RVP_SKIP_BYTES(shape)))
-#define RVP_SKIP_4(shape)	RVP_SKIP_BYTE(shape), RVP_SKIP_BYTE((shape) + 1), RVP_SKIP_BYTE((shape) + 2), RVP_SKIP_BYTE((shape) + 3)
-#define RVP_SKIP_16(shape)	RVP_SKIP_4(shape), RVP_SKIP_4((shape) + 4), RVP_SKIP_4((shape) + 8), RVP_SKIP_4((shape) + 12)
-#define RVP_SKIP_64(shape)	RVP_SKIP_16(shape), RVP_SKIP_16((shape) + 16), RVP_SKIP_16((shape) + 32), RVP_SKIP_16((shape) + 48)
+#define RVP_SKIP_4(shape)                                                                       \
+	RVP_SKIP_BYTE(shape), RVP_SKIP_BYTE((shape) + 1), RVP_SKIP_BYTE((shape) + 2), RVP_SKIP_BYTE((shape) + 3)
+#define RVP_SKIP_16(shape) RVP_SKIP_4(shape), RVP_SKIP_4((shape) + 4), RVP_SKIP_4((shape) + 8), RVP_SKIP_4((shape) + 12)
+#define RVP_SKIP_64(shape) \
+	RVP_SKIP_16(shape), RVP_SKIP_16((shape) + 16), RVP_SKIP_16((shape) + 32), RVP_SKIP_16((shape) + 48)
 
 /* By byte 1 of an alloc: bytes of its size and nodes; 0x80: no event has such a one. */
 static const uint8_t rvp_skip_bytes[256] = {RVP_SKIP_64(0), RVP_SKIP_64(64), RVP_SKIP_64(128), RVP_SKIP_64(192)};

@@ -105,6 +105,7 @@ static struct rvp_status find_in_log(struct rvp_log *log, size_t *room)
 				return status;
 		}
 		at += rvp_chunk_room(sizeof header + header.payload_bytes);
+		rvp_log_let_go(log, payload - sizeof header, base + (at < end ? at : end));
 	}
 	return RVP_OK;
 }
@@ -280,6 +281,7 @@ static struct rvp_status map_packed(struct rvp_log *log, const char *path)
 	log->log_map = unpacked.map;
 	log->log_map_bytes = log->log_bytes = unpacked.bytes;
 	log->packed_bytes = unpacked.packed_bytes;
+	log->is_of_file = unpacked.is_of_file;
 	log->damaged_pieces = unpacked.damaged_pieces;
 	memcpy(&log->file, log->log_map, sizeof log->file);
 	return RVP_OK;
@@ -304,8 +306,9 @@ static struct rvp_status map_log(struct rvp_log *log, const char *path)
 				     (long long)status.st_size);
 	}
 	log->log_map_bytes = (size_t)status.st_size;
-	log->log_map = has_hole(fd, status.st_size) ? copy_log(fd, log->log_map_bytes)
-						    : mmap(NULL, log->log_map_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	log->is_of_file = !has_hole(fd, status.st_size);
+	log->log_map = !log->is_of_file ? copy_log(fd, log->log_map_bytes)
+					: mmap(NULL, log->log_map_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	int error = errno;
 
 	close(fd);
@@ -478,6 +481,20 @@ struct rvp_status rvp_log_open_folder(struct rvp_log *log, const char *folder)
 	if (!rvp_failed(status))
 		status = read_folds(log, folds_path);
 	return status;
+}
+
+/* Of a large log: what is small is soon read again, and mapping it again costs time. */
+static bool is_let_go(const struct rvp_log *log)
+{
+	return log->is_of_file && log->log_map_bytes >= RVP_LET_GO_LEAST_BYTES;
+}
+
+void rvp_log_let_go(const struct rvp_log *log, const uint8_t *begin, const uint8_t *end)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)begin & -page;
+
+	if (is_let_go(log) && (uintptr_t)end - first >= page)
+		madvise((void *)first, ((uintptr_t)end & -page) - first, MADV_DONTNEED);
 }
 
 void rvp_log_close(struct rvp_log *log)

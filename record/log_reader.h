@@ -46,6 +46,8 @@ struct rvp_log {
 	uint64_t packed_bytes; /* of the packed log that it was read from; 0: of none */
 	uint64_t damaged_pieces; /* of that */
 
+	bool is_of_file; /* its pages can be had again from a file */
+
 	/* The reader's own. */
 	void *log_map, *buffers_copy;
 	size_t log_map_bytes, buffers_bytes;
@@ -57,6 +59,18 @@ struct rvp_status rvp_log_open(struct rvp_log *log, const char *log_path, const 
 
 /* The same for RVP_LOG_FILE, or RVP_PACKED_FILE where there is none, and RVP_BUFFER_FILE in `folder`. */
 struct rvp_status rvp_log_open_folder(struct rvp_log *log, const char *folder);
+
+/* Gives the pages of a large log's bytes back that were gone through; they are there again when somebody looks. Any thread
+ * may, while others read. */
+enum { RVP_LET_GO_LEAST_BYTES = 64 << 20 };
+void rvp_log_let_go(const struct rvp_log *log, const uint8_t *begin, const uint8_t *end);
+
+/* The same of a chunk, unless it is a buffer's. */
+static inline void rvp_chunk_let_go(const struct rvp_log *log, const struct rvp_chunk *chunk)
+{
+	if (!chunk->is_open)
+		rvp_log_let_go(log, chunk->payload, chunk->payload + chunk->payload_bytes);
+}
 
 void rvp_log_close(struct rvp_log *log);
 

@@ -190,16 +190,25 @@ static int make_nameless(const char *folder, size_t bytes)
 	return -1;
 }
 
-static void *make_room(const char *folder, size_t bytes)
+static void *make_room(const char *folder, size_t bytes, bool *is_of_file)
 {
 	int fd = make_nameless(folder, bytes);
 	void *map = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (fd >= 0)
 		close(fd);
+	*is_of_file = map != MAP_FAILED;
 	if (map == MAP_FAILED)
 		map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return map;
+}
+
+/* The pages stay with the file. */
+static void let_go(const uint8_t *from, size_t bytes)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)from & -page;
+
+	madvise((void *)first, (uintptr_t)from + bytes - first, MADV_DONTNEED);
 }
 
 /* One behind the other: where one is lost, the reader finds the next chunk as after any damage. */
@@ -212,11 +221,14 @@ static struct rvp_status unpack_into(struct rvp_unpacked *unpacked, const uint8_
 
 	if (!rvp_piece_packer_open(&packer, false))
 		return rvp_fail("unpack the log in", folder, ENOMEM);
-	for (; next_piece(&pieces); log += pieces.header.log_bytes)
+	for (; next_piece(&pieces); log += pieces.header.log_bytes) {
 		if (!rvp_piece_unpack(&packer, &pieces.header, pieces.packed, log)) {
 			memset(log, 0, pieces.header.log_bytes);
 			unpacked->damaged_pieces++;
 		}
+		if (unpacked->is_of_file)
+			let_go(log, pieces.header.log_bytes);
+	}
 	rvp_piece_packer_close(&packer);
 	return RVP_OK;
 }
@@ -247,7 +259,7 @@ static struct rvp_status unpack_mapped(const uint8_t *file, size_t bytes, const 
 		return rvp_fail_with("read", folder, RVP_PACKED_FILE " says that it holds more than it can");
 	if (unpacked->bytes < sizeof header)
 		unpacked->bytes = sizeof header;
-	unpacked->map = make_room(folder, unpacked->bytes);
+	unpacked->map = make_room(folder, unpacked->bytes, &unpacked->is_of_file);
 	if (unpacked->map == MAP_FAILED)
 		return rvp_fail("unpack the log in", folder, errno);
 	status = unpack_into(unpacked, file, bytes, folder);

@@ -36,6 +36,7 @@ struct rvp_status rvp_pack_log(const char *folder, uint64_t least_bytes, bool (*
 struct rvp_unpacked {
 	void *map; /* the log's bytes, munmap; zeros where a piece is damaged */
 	size_t bytes;
+	bool is_of_file; /* its pages can be had again */
 	uint64_t packed_bytes;
 	uint64_t damaged_pieces;
 };

@@ -391,6 +391,7 @@ static void scan_chunk(struct scan *scan, const struct rvp_chunk *chunk)
 	}
 	if (decoder.broken)
 		scan->process->loss[RVP_LOSS_BAD_RECORD]++;
+	rvp_chunk_let_go(&scan->source->log, chunk);
 }
 
 /* The kind of clock must be known before the first anchor, whatever slot it is in. */

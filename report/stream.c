@@ -2,6 +2,8 @@
 /* stream.c: see stream.h. */
 #include "report/stream.h"
 
+#include "report/read_ahead.h"
+
 #include <stdlib.h>
 
 /* Kinds that define something are read by scan.c; what is left has a time and happens. */
@@ -123,17 +125,28 @@ static void make_room(struct rvp_stream *stream)
 		stream->briefs = malloc(RVP_BRIEFS_MAX * sizeof *stream->briefs);
 }
 
-static bool refill(struct rvp_stream *stream, const struct rvp_run *run)
+bool rvp_stream_decode(struct rvp_stream *stream, const struct rvp_run *run)
 {
-	make_room(stream);
+	stream->has_record = false;
 	for (;;) {
 		decode_batch(stream, run);
 		if (stream->brief_count || stream->has_record)
 			return true;
+		if (stream->source)
+			rvp_chunk_let_go(&stream->source->log, stream->chunk);
 		if (++stream->chunk >= stream->chunks_end)
-			break;
+			return false;
 		stream->decoder = rvp_decoder_over(stream->chunk->payload, stream->chunk->payload_bytes);
 	}
+}
+
+static bool refill(struct rvp_stream *stream, const struct rvp_run *run)
+{
+	if (stream->lane)
+		return rvp_read_ahead_take(stream->lane, stream);
+	make_room(stream);
+	if (rvp_stream_decode(stream, run))
+		return true;
 	rvp_stream_close(stream);
 	return false;
 }
@@ -178,6 +191,7 @@ bool rvp_stream_advance(struct rvp_stream *stream, const struct rvp_run *run)
 
 void rvp_stream_close(struct rvp_stream *stream)
 {
-	free(stream->briefs);
+	if (!stream->lane)
+		free(stream->briefs);
 	stream->briefs = NULL;
 }

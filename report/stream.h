@@ -18,6 +18,8 @@
 
 enum { RVP_BRIEFS_MAX = 128 };
 
+struct rvp_ahead_lane; /* read_ahead.h */
+
 struct rvp_stream {
 	uint64_t ns, stamp; /* of what is at hand */
 	uint32_t next, brief_count;
@@ -26,9 +28,11 @@ struct rvp_stream {
 	const struct rvp_deferred *deferred;        /* not NULL: this one event is all */
 	const struct rvp_process_source *source;    /* NULL: the watcher's */
 	const struct rvp_block_table *expected_in;  /* addresses will be looked for there; may be NULL */
+	struct rvp_ahead_lane *lane;                /* not NULL: batches come from there, briefs and all */
 	uint32_t process, clock;
 	uint32_t deferred_tid;
 	bool has_record;                  /* behind the briefs */
+	bool is_over;                     /* of a lane's: all is decoded */
 	bool is_renumbered;               /* nodes of briefs have other numbers in the process's tables */
 	uint64_t last_ns, last_stamp;     /* of what was decoded last */
 	struct rvp_clock_segment segment; /* where that was */
@@ -38,6 +42,9 @@ struct rvp_stream {
 
 /* Goes on behind what is at hand, or begins. False at the end. */
 bool rvp_stream_advance(struct rvp_stream *stream, const struct rvp_run *run);
+
+/* Decodes the next batch, for who keeps batches. False at the end. */
+bool rvp_stream_decode(struct rvp_stream *stream, const struct rvp_run *run);
 
 void rvp_stream_close(struct rvp_stream *stream);
 

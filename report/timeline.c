@@ -9,6 +9,7 @@
  */
 #include "report/timeline.h"
 
+#include "report/read_ahead.h"
 #include "report/stream.h"
 
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct rvp_timeline {
 	const struct rvp_run *run;
 	struct rvp_stream *streams;
 	uint32_t stream_count, stream_room;
+	struct rvp_read_ahead *ahead; /* NULL: one thread does it all */
 	uint32_t *heap;
 	uint32_t heap_count;
 	uint32_t handed; /* of what heap[0]'s stream has at hand: so many were handed out */
@@ -190,7 +192,12 @@ struct rvp_timeline *rvp_timeline_open(const struct rvp_run *run, uint32_t only)
 	if (!timeline)
 		return NULL;
 	timeline->run = run;
-	if (!add_all(timeline, only) || !fill_heap(timeline)) {
+	if (!add_all(timeline, only)) {
+		rvp_timeline_close(timeline);
+		return NULL;
+	}
+	timeline->ahead = rvp_read_ahead_open(run, timeline->streams, timeline->stream_count);
+	if (!fill_heap(timeline)) {
 		rvp_timeline_close(timeline);
 		return NULL;
 	}
@@ -341,6 +348,7 @@ void rvp_timeline_close(struct rvp_timeline *timeline)
 {
 	if (!timeline)
 		return;
+	rvp_read_ahead_close(timeline->ahead);
 	for (uint32_t i = 0; i < timeline->stream_count; i++)
 		rvp_stream_close(&timeline->streams[i]);
 	free(timeline->streams);

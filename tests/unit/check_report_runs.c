@@ -2,7 +2,7 @@
 /* check_report_runs.c: there are three ways through a log (report/pass_runs.c), and all must end in the same answer:
  * runs of allocs and frees where nobody looks on, the same where an observer wants each event, and record by record.
  *
- * With attribution there are two ways more: by what is known of a call path already, and block by block.
+ * Two threads read what one does, to the last site's number. With attribution there are two ways more: by what is known of a call path already, and block by block.
  *
  * A log of several processes and threads with everything that can be out of order is made from a seed: of compact events,
  * which make runs, and of records of the same, a chunk each, which do not.
@@ -12,6 +12,7 @@
 #include "report/attribution.h"
 #include "report/block_table.h"
 #include "report/observer.h"
+#include "report/read_ahead.h"
 #include "tests/unit/run_maker.h"
 #include "tests/unit/run_suite.h"
 
@@ -403,6 +404,47 @@ START_TEST(who_does_not_mind_is_shown_the_first_block_of_each_site)
 	rvp_analysis_free(&quick.answer);
 }
 
+START_TEST(two_threads_and_one_answer)
+{
+	struct told one, two;
+
+	rvp_set_reading_threads(1);
+	answer_into(&one, from_of(_i), false, true, NULL);
+	for (int i = 0; i < 5; i++) {
+		rvp_set_reading_threads(2);
+		answer_into(&two, from_of(_i), false, true, NULL);
+		same_told(&one, &two);
+		for (size_t k = 0; k < one.answer.site_count; k++)
+			same_site(&one.answer.sites[k], &two.answer.sites[k]);
+		rvp_analysis_free(&two.answer);
+	}
+	rvp_set_reading_threads(0);
+	rvp_analysis_free(&one.answer);
+}
+
+/* Whoever has enough stops in the middle. */
+START_TEST(a_second_thread_ends_with_its_timeline)
+{
+	struct maker maker;
+	struct rvp_run *run;
+
+	make_run(&maker, from_of(0), false);
+	rvp_set_reading_threads(2);
+	ck_assert(!rvp_failed(rvp_run_open(&run, maker.folder)));
+	for (int enough = 0; enough < 300; enough++) {
+		struct rvp_timeline *timeline = rvp_timeline_open(run, RVP_NO_PROCESS);
+		struct rvp_moment moment;
+
+		ck_assert_ptr_nonnull(timeline);
+		for (int i = 0; i < enough; i++)
+			ck_assert(rvp_timeline_next(timeline, &moment));
+		rvp_timeline_close(timeline);
+	}
+	rvp_set_reading_threads(0);
+	rvp_run_close(run);
+	maker_remove(&maker);
+}
+
 /* ---- the table of live blocks ---- */
 
 START_TEST(a_table_holds_what_was_put_and_not_removed)
@@ -446,6 +488,8 @@ int main(void)
 	tcase_add_loop_test(ways, three_ways_and_one_answer, 0, 4);
 	tcase_add_loop_test(ways, what_is_known_of_a_call_path_is_what_each_block_is_for, 0, 4);
 	tcase_add_loop_test(ways, who_does_not_mind_is_shown_the_first_block_of_each_site, 0, 2);
+	tcase_add_loop_test(ways, two_threads_and_one_answer, 0, 4);
+	tcase_add_test(ways, a_second_thread_ends_with_its_timeline);
 	suite_add_tcase(suite, ways);
 	tcase_add_test(blocks, a_table_holds_what_was_put_and_not_removed);
 	suite_add_tcase(suite, blocks);
