@@ -45,7 +45,8 @@ void rvp_model_flaw(struct rvp_model *model, const char *format, ...)
 	va_end(arguments);
 }
 
-bool rvp_model_add(struct rvp_model *model, const char *name, size_t length, uint64_t offset, uint64_t bytes)
+/* The tensor's name is taken from `name`. */
+bool rvp_model_add(struct rvp_model *model, const char *name, size_t length, struct rvp_model_tensor tensor)
 {
 	if (model->tensor_count == model->tensor_room) {
 		size_t room = model->tensor_room ? model->tensor_room * 2 : 64;
@@ -56,9 +57,9 @@ bool rvp_model_add(struct rvp_model *model, const char *name, size_t length, uin
 		model->tensors = more;
 		model->tensor_room = room;
 	}
-	model->tensors[model->tensor_count++] =
-	    (struct rvp_model_tensor){rvp_arena_text(&model->texts, name, length), offset, bytes};
-	model->tensor_bytes += bytes;
+	tensor.name = rvp_arena_text(&model->texts, name, length);
+	model->tensors[model->tensor_count++] = tensor;
+	model->tensor_bytes += tensor.bytes;
 	return true;
 }
 

@@ -29,12 +29,17 @@ extern const char *const rvp_model_kind_names[RVP_MODEL_KIND_COUNT];
 struct rvp_model_tensor {
 	const char *name;
 	uint64_t offset, bytes; /* in the file */
+	uint64_t values;
+	unsigned dimensions;
+	const char *type; /* by tensor_types.def; NULL: not known */
 };
 
 /* What the arithmetic of a KV cache needs; 0: not said. */
 struct rvp_model_shape {
 	uint64_t block_count, embedding_length, context_length, head_count;
-	uint64_t kv_heads;                 /* of all blocks together */
+	uint64_t kv_heads; /* of all blocks together */
+	uint64_t expert_count, experts_used;
+	uint64_t sliding_window;           /* tokens that a block of a kind looks back */
 	uint64_t key_length, value_length; /* of a head */
 };
 
@@ -63,7 +68,7 @@ enum rvp_model_kind rvp_model_kind_by_name(const char *name);
 void rvp_model_free(struct rvp_model *model);
 
 /* For the readers of headers. */
-bool rvp_model_add(struct rvp_model *model, const char *name, size_t length, uint64_t offset, uint64_t bytes);
+bool rvp_model_add(struct rvp_model *model, const char *name, size_t length, struct rvp_model_tensor tensor);
 void rvp_model_flaw(struct rvp_model *model, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool rvp_model_read_gguf(struct rvp_model *model, struct rvp_cursor *cursor);
 bool rvp_model_read_safetensors(struct rvp_model *model, struct rvp_cursor *cursor);

@@ -19,17 +19,13 @@ enum { KEY_MAX = 256, NAME_MAX_BYTES = 1024, DIMENSIONS_MAX = 8, DEPTH_MAX = 4, 
 enum value_type { U8, I8, U16, I16, U32, I32, F32, BOOL, TEXT, ARRAY, U64, I64, F64, VALUE_TYPE_COUNT };
 static const unsigned char value_bytes[VALUE_TYPE_COUNT] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
-/* ggml's tensor types: values in a block, bytes of a block. Those not named are not known (or gone). */
+/* ggml's tensor types. Those not named are not known (or gone). */
 static const struct {
+	const char *name;
 	unsigned short values, bytes;
 } tensor_types[] = {
-    [0] = {1, 4},      [1] = {1, 2},      [2] = {32, 18},    [3] = {32, 20},    [6] = {32, 22},
-    [7] = {32, 24},    [8] = {32, 34},    [9] = {32, 36},    [10] = {256, 84},  [11] = {256, 110},
-    [12] = {256, 144}, [13] = {256, 176}, [14] = {256, 210}, [15] = {256, 292}, [16] = {256, 66},
-    [17] = {256, 74},  [18] = {256, 98},  [19] = {256, 50},  [20] = {32, 18},   [21] = {256, 110},
-    [22] = {256, 82},  [23] = {256, 136}, [24] = {1, 1},     [25] = {1, 2},     [26] = {1, 4},
-    [27] = {1, 8},     [28] = {1, 8},     [29] = {256, 56},  [30] = {1, 2},     [34] = {256, 54},
-    [35] = {256, 66},  [39] = {32, 17},
+#define RVP_TENSOR_TYPE(number, name, values, bytes) [number] = {name, values, bytes},
+#include "report/tensor_types.def"
 };
 
 struct gguf {
@@ -174,9 +170,15 @@ static bool take_of_architecture(struct gguf *gguf, const char *key, uint32_t ty
 		const char *key;
 		uint64_t *to;
 	} wanted[] = {
-	    {"block_count", &shape->block_count},         {"embedding_length", &shape->embedding_length},
-	    {"context_length", &shape->context_length},   {"attention.head_count", &shape->head_count},
-	    {"attention.key_length", &shape->key_length}, {"attention.value_length", &shape->value_length},
+	    {"block_count", &shape->block_count},
+	    {"embedding_length", &shape->embedding_length},
+	    {"context_length", &shape->context_length},
+	    {"attention.head_count", &shape->head_count},
+	    {"attention.key_length", &shape->key_length},
+	    {"attention.value_length", &shape->value_length},
+	    {"expert_count", &shape->expert_count},
+	    {"expert_used_count", &shape->experts_used},
+	    {"attention.sliding_window", &shape->sliding_window},
 	};
 
 	if (strcmp(key, "attention.head_count_kv") == 0)
@@ -217,7 +219,8 @@ static bool take_tensor(struct gguf *gguf)
 	char name[NAME_MAX_BYTES];
 	size_t length;
 	uint32_t dimensions, type;
-	uint64_t values = 1, bytes = 0;
+	uint64_t values = 1;
+	struct rvp_model_tensor tensor = {.bytes = 0};
 
 	if (!get_text(gguf, name, sizeof name, &length))
 		return false;
@@ -228,10 +231,14 @@ static bool take_tensor(struct gguf *gguf)
 		if (__builtin_mul_overflow(values, get_length(gguf), &values))
 			return false;
 	type = rvp_cursor_u32(gguf->cursor);
-	if (!tensor_size(type, values, &bytes))
+	if (tensor_size(type, values, &tensor.bytes))
+		tensor.type = tensor_types[type].name;
+	else
 		gguf->unknown_types++;
-	return rvp_model_add(gguf->model, name, length, rvp_cursor_u64(gguf->cursor), bytes) &&
-	       !gguf->cursor->failed;
+	tensor.offset = rvp_cursor_u64(gguf->cursor);
+	tensor.values = values;
+	tensor.dimensions = dimensions;
+	return rvp_model_add(gguf->model, name, length, tensor) && !gguf->cursor->failed;
 }
 
 static int compare_offsets(const void *left, const void *right)
@@ -312,6 +319,10 @@ static bool take_header(struct gguf *gguf)
 	uint64_t tensors = get_length(gguf), pairs = get_length(gguf);
 	struct rvp_model *model = gguf->model;
 
+	if (gguf->cursor->failed) {
+		rvp_model_flaw(model, "its header is cut before its counts");
+		return false;
+	}
 	if (tensors > RVP_MODEL_TENSORS_MAX || tensors > rvp_cursor_left(gguf->cursor) / LEAST_TENSOR_BYTES ||
 	    pairs > rvp_cursor_left(gguf->cursor)) {
 		rvp_model_flaw(model,

@@ -124,35 +124,83 @@ static bool take_offsets(struct header *header, uint64_t *begin, uint64_t *end)
 	       take_number(header, end) && take(header, ']');
 }
 
-static bool take_tensor(struct header *header, const char *name, size_t name_length)
+static bool take_shape(struct header *header, struct rvp_model_tensor *tensor)
+{
+	uint64_t size;
+
+	tensor->values = 1;
+	tensor->dimensions = 0;
+	if (!take(header, '['))
+		return false;
+	if (take(header, ']'))
+		return true;
+	do {
+		if (!take_number(header, &size) ||
+		    __builtin_mul_overflow(tensor->values, size, &tensor->values) ||
+		    ++tensor->dimensions > DEPTH_MAX)
+			return false;
+	} while (take(header, ','));
+	return take(header, ']');
+}
+
+static const char *type_named(const char *dtype)
+{
+	static const struct {
+		const char *dtype, *name;
+	} types[] = {
+#define RVP_SAFE_TYPE(dtype, name, bytes) {dtype, name},
+#include "report/tensor_types.def"
+	};
+
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+		if (strcmp(types[i].dtype, dtype) == 0)
+			return types[i].name;
+	return NULL;
+}
+
+/* Behind a tensor's name and colon. `tensor` has its offsets as they are said. */
+static bool take_fields(struct header *header, struct rvp_model_tensor *tensor)
 {
 	uint64_t begin = 0, end = 0;
-	bool has_offsets = false;
-	char key[32];
+	char key[32], dtype[32];
 	size_t length;
+	bool has_offsets = false, is_good;
 
 	if (!take(header, '{'))
 		return false;
 	do {
 		if (!take_text(header, key, sizeof key, &length) || !take(header, ':'))
 			return false;
-		if (strcmp(key, "data_offsets") != 0) {
-			if (!skip_value(header))
-				return false;
-			continue;
+		if (strcmp(key, "data_offsets") == 0) {
+			is_good = has_offsets = take_offsets(header, &begin, &end);
+		} else if (strcmp(key, "shape") == 0) {
+			is_good = take_shape(header, tensor);
+		} else if (strcmp(key, "dtype") == 0) {
+			is_good = take_text(header, dtype, sizeof dtype, &length);
+			tensor->type = type_named(dtype);
+		} else {
+			is_good = skip_value(header);
 		}
-		has_offsets = take_offsets(header, &begin, &end);
-		if (!has_offsets)
+		if (!is_good)
 			return false;
 	} while (take(header, ','));
-	if (!take(header, '}') || !has_offsets || end < begin)
+	tensor->offset = begin;
+	tensor->bytes = end - begin;
+	return take(header, '}') && has_offsets && end >= begin;
+}
+
+static bool take_tensor(struct header *header, const char *name, size_t name_length)
+{
+	struct rvp_model_tensor tensor = {.bytes = 0};
+
+	if (!take_fields(header, &tensor))
 		return false;
-	if (end > header->cursor->size - header->end)
+	if (tensor.offset + tensor.bytes > header->cursor->size - header->end)
 		rvp_model_flaw(header->model, "a tensor lies outside of the file: it is cut");
 	if (header->model->tensor_count >= RVP_MODEL_TENSORS_MAX)
 		return false;
-	header->no_memory =
-	    !rvp_model_add(header->model, name, name_length, header->end + begin, end - begin);
+	tensor.offset += header->end;
+	header->no_memory = !rvp_model_add(header->model, name, name_length, tensor);
 	return !header->no_memory;
 }
 

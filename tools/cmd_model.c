@@ -4,15 +4,19 @@
 
 #include "model/amount.h"
 #include "model/layer.h"
+#include "report/model_file.h"
 #include "tools/commands.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "Usage: rvprof model 'LAYERS' --input SHAPE [OPTION..]\n"
+    "       rvprof model FILE.gguf|.safetensors [--context N] [--batch N] [--dtype T] [--kv-type T] "
+    "[--optimizer O]\n"
     "       rvprof model --params N [--dtype T] [--optimizer O]\n"
     "       rvprof model --flops N --latency-ms X[,X..] [--peak-mb X] [--used-mb X] [--params N] [--batch "
     "N]\n"
@@ -22,6 +26,8 @@ static const char help[] =
     "  --input SHAPE    what goes in, the batch first: 32x128\n"
     "  --measure        run it here with OpenBLAS: --warmup 10, --iterations 100, the median\n"
     "  --threads N      OpenBLAS's threads; default all\n"
+    "  --context N      tokens that are attended to; default what the file says the model is made for\n"
+    "  --kv-type T      what keys and values are kept in: f16 (default), q8_0, ..\n"
     "  --latency-ms X   a latency that was measured elsewhere; of several the median\n"
     "  --peak-flops X --peak-bytes X\n"
     "                   a machine's limits a second, in place of what `rvprof calibrate` measured here\n"
@@ -57,7 +63,9 @@ enum {
 	PEAK_BYTES,
 	SCALING,
 	BATCH_SIZES,
-	OPERATIONS
+	OPERATIONS,
+	CONTEXT,
+	KV_TYPE
 };
 
 const struct option rvp_model_options[] = {{"input", required_argument, NULL, INPUT},
@@ -79,6 +87,8 @@ const struct option rvp_model_options[] = {{"input", required_argument, NULL, IN
 					   {"scaling", no_argument, NULL, SCALING},
 					   {"batch-sizes", no_argument, NULL, BATCH_SIZES},
 					   {"operations", no_argument, NULL, OPERATIONS},
+					   {"context", required_argument, NULL, CONTEXT},
+					   {"kv-type", required_argument, NULL, KV_TYPE},
 					   {"layers", no_argument, NULL, LAYERS},
 					   {"help", no_argument, NULL, HELP},
 					   {NULL, 0, NULL, 0}};
@@ -190,9 +200,17 @@ static struct rvp_status take(struct rvp_model_wish *wish, int option, const cha
 	case FLOPS: return amount("--flops", text, &wish->flops, &wish->has_flops);
 	case BATCH: return amount("--batch", text, &wish->batch, &wish->has_batch);
 	case PEAK: return number("--peak-mb", text, end, &wish->peak_mb);
+	case CONTEXT: return amount("--context", text, &wish->context, &wish->has_context);
+	case KV_TYPE: return rvp_number_type_of(text, &wish->kv_type);
 	case USED: return number("--used-mb", text, end, &wish->used_mb);
 	default: return take_measuring(wish, option, text);
 	}
+}
+
+/* No layer has a slash or such an ending. */
+static bool is_file(const char *word)
+{
+	return strchr(word, '/') || rvp_model_kind_by_name(word) || access(word, F_OK) == 0;
 }
 
 static struct rvp_status answer(struct rvp_model_wish *wish)
@@ -205,7 +223,7 @@ static struct rvp_status answer(struct rvp_model_wish *wish)
 	if (wish->analysis && !wish->of)
 		return rvp_model_analyse(wish);
 	if (wish->of)
-		return rvp_model_of_layers(wish);
+		return is_file(wish->of) ? rvp_model_of_file(wish) : rvp_model_of_layers(wish);
 	if (wish->has_parameters || wish->has_flops || wish->latency_count || !isnan(wish->peak_mb))
 		return rvp_model_of_figures(wish);
 	return rvp_fail_with("say what a model costs", NULL,
@@ -234,6 +252,7 @@ static int answer_words(struct rvp_model_wish *wish, int count, char **words)
 int rvp_cmd_model(int argc, char **argv)
 {
 	static struct rvp_model_wish wish = {.type = {"f32", 1, 4},
+					     .kv_type = {"f16", 1, 2},
 					     .batch = 1,
 					     .peak_mb = NAN,
 					     .used_mb = NAN,

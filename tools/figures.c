@@ -60,6 +60,18 @@ void rvp_figure_whole(struct rvp_figures *figures, const char *key, uint64_t val
 	puts(rvp_text_count(value, text));
 }
 
+void rvp_figure_bytes(struct rvp_figures *figures, const char *key, uint64_t bytes)
+{
+	char text[RVP_NUMBER_TEXT_BYTES], exact[RVP_NUMBER_TEXT_BYTES];
+
+	if (figures->is_json) {
+		rvp_json_number(&figures->json, key, bytes);
+		return;
+	}
+	begin_line(figures, key);
+	printf("%s (%s)\n", rvp_text_count(bytes, exact), rvp_text_bytes(bytes, text));
+}
+
 void rvp_figure_double(struct rvp_figures *figures, const char *key, double value)
 {
 	if (isnan(value))

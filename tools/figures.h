@@ -21,6 +21,8 @@ void rvp_figures_group(struct rvp_figures *figures, const char *key, const char 
 void rvp_figures_end(struct rvp_figures *figures);
 
 void rvp_figure_whole(struct rvp_figures *figures, const char *key, uint64_t value);
+/* As text with the rounded size beside it. */
+void rvp_figure_bytes(struct rvp_figures *figures, const char *key, uint64_t bytes);
 void rvp_figure_double(struct rvp_figures *figures, const char *key, double value);
 void rvp_figure_bool(struct rvp_figures *figures, const char *key, bool value);
 void rvp_figure_text(struct rvp_figures *figures, const char *key, const char *value);

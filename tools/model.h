@@ -25,7 +25,9 @@ struct rvp_model_wish {
 	const char *of;    /* layers, or a file */
 	const char *input; /* a shape */
 	struct rvp_number_type type;
-	bool has_type, has_optimizer;
+	struct rvp_number_type kv_type;
+	uint64_t context;
+	bool has_type, has_optimizer, has_context;
 	struct rvp_optimizer optimizer;
 	bool is_json, must_measure;
 	enum rvp_model_analysis analysis;
@@ -42,6 +44,7 @@ extern const struct option rvp_model_options[];
 
 /* Each prints its answer. */
 struct rvp_status rvp_model_of_layers(struct rvp_model_wish *wish);
+struct rvp_status rvp_model_of_file(struct rvp_model_wish *wish);
 struct rvp_status rvp_model_of_figures(struct rvp_model_wish *wish);
 struct rvp_status rvp_model_analyse(struct rvp_model_wish *wish);
 

@@ -4,24 +4,11 @@
 #include "tools/model.h"
 
 #include "model/exact.h"
-#include "report/text_numbers.h"
 #include "tools/model_profile.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-
-static void tell_bytes(struct rvp_figures *figures, const char *key, uint64_t bytes)
-{
-	char text[RVP_NUMBER_TEXT_BYTES], exact[RVP_NUMBER_TEXT_BYTES], both[2 * RVP_NUMBER_TEXT_BYTES];
-
-	if (figures->is_json) {
-		rvp_figure_whole(figures, key, bytes);
-		return;
-	}
-	snprintf(both, sizeof both, "%s (%s)", rvp_text_count(bytes, exact), rvp_text_bytes(bytes, text));
-	rvp_figure_text(figures, key, both);
-}
 
 /* Without an optimizer: what it takes to run it. */
 static struct rvp_status tell_memory(struct rvp_figures *figures, const struct rvp_model_wish *wish)
@@ -35,12 +22,12 @@ static struct rvp_status tell_memory(struct rvp_figures *figures, const struct r
 			  wish->has_optimizer ? "memory of training, without activations" : "memory");
 	rvp_figure_whole(figures, "parameters", wish->parameters);
 	rvp_figure_text(figures, "dtype", wish->type.name);
-	tell_bytes(figures, "weights_bytes", training.weights_bytes);
+	rvp_figure_bytes(figures, "weights_bytes", training.weights_bytes);
 	if (wish->has_optimizer) {
 		rvp_figure_text(figures, "optimizer", wish->optimizer.name);
-		tell_bytes(figures, "gradient_bytes", training.gradient_bytes);
-		tell_bytes(figures, "optimizer_bytes", training.optimizer_bytes);
-		tell_bytes(figures, "total_bytes", training.total_bytes);
+		rvp_figure_bytes(figures, "gradient_bytes", training.gradient_bytes);
+		rvp_figure_bytes(figures, "optimizer_bytes", training.optimizer_bytes);
+		rvp_figure_bytes(figures, "total_bytes", training.total_bytes);
 	}
 	rvp_figures_end(figures);
 	return RVP_OK;

@@ -151,6 +151,122 @@ void make_gguf(struct model_bytes *model, struct gguf_wish wish)
 	model->tensor_bytes = wish.tensor_count * wish.tensor_bytes;
 }
 
+/* ---- a whole llama ---- */
+
+struct llama {
+	struct model_bytes *model;
+	struct llama_wish wish;
+	uint64_t offset;
+	uint32_t tensors;
+};
+
+static void put_llama_tensor(struct llama *llama, const char *name, uint32_t type, unsigned dimensions,
+			     const uint64_t *sizes)
+{
+	uint64_t values = 1, bytes;
+
+	put_text(llama->model, 3, name);
+	put_u32(llama->model, dimensions);
+	for (unsigned i = 0; i < dimensions; i++) {
+		put_length(llama->model, 3, sizes[i]);
+		values *= sizes[i];
+	}
+	put_u32(llama->model, type);
+	put(llama->model, &llama->offset, 8);
+	bytes = type == 0 ? values * 4 : values / llama->wish.block * llama->wish.block_bytes;
+	llama->model->tensor_bytes += bytes;
+	llama->offset += (bytes + 31) / 32 * 32;
+	llama->tensors++;
+}
+
+static void put_matrix(struct llama *llama, const char *name, uint64_t in, uint64_t out)
+{
+	put_llama_tensor(llama, name, llama->wish.type, 2, (uint64_t[]){in, out});
+}
+
+static void put_of_block(struct llama *llama, uint32_t block, const char *part, uint64_t in, uint64_t out)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "blk.%u.%s.weight", block, part);
+	if (!out)
+		put_llama_tensor(llama, name, 0, 1, &in);
+	else if (llama->wish.experts && strncmp(part, "ffn", 3) == 0)
+		put_llama_tensor(llama, name, llama->wish.type, 3,
+				 (uint64_t[]){in, out, llama->wish.experts});
+	else
+		put_matrix(llama, name, in, out);
+}
+
+static void put_block(struct llama *llama, uint32_t block)
+{
+	const struct llama_wish *wish = &llama->wish;
+	uint64_t kv = wish->width / wish->heads * wish->kv_heads;
+
+	put_of_block(llama, block, "attn_norm", wish->width, 0);
+	put_of_block(llama, block, "attn_q", wish->width, wish->width);
+	put_of_block(llama, block, "attn_k", wish->width, kv);
+	put_of_block(llama, block, "attn_v", wish->width, kv);
+	put_of_block(llama, block, "attn_output", wish->width, wish->width);
+	put_of_block(llama, block, "ffn_norm", wish->width, 0);
+	put_of_block(llama, block, wish->experts ? "ffn_gate_exps" : "ffn_gate", wish->width, wish->hidden);
+	put_of_block(llama, block, wish->experts ? "ffn_up_exps" : "ffn_up", wish->width, wish->hidden);
+	put_of_block(llama, block, wish->experts ? "ffn_down_exps" : "ffn_down", wish->hidden, wish->width);
+}
+
+static void put_llama_pairs(struct model_bytes *model, const struct llama_wish *wish)
+{
+	put_words(model, 3, "general.architecture", "llama");
+	put_number(model, 3, "llama.block_count", wish->blocks);
+	put_number(model, 3, "llama.embedding_length", wish->width);
+	put_number(model, 3, "llama.context_length", MADE_CONTEXT);
+	put_number(model, 3, "llama.attention.head_count", wish->heads);
+	put_number(model, 3, "llama.attention.head_count_kv", wish->kv_heads);
+	put_number(model, 3, "llama.expert_count", wish->experts);
+	put_number(model, 3, "llama.expert_used_count", wish->experts_used);
+}
+
+static void put_zeros(struct model_bytes *model, size_t bytes)
+{
+	static const char zeros[4096];
+
+	for (; bytes > sizeof zeros; bytes -= sizeof zeros)
+		put(model, zeros, sizeof zeros);
+	put(model, zeros, bytes);
+}
+
+void make_llama(struct model_bytes *model, struct llama_wish wish)
+{
+	struct llama llama = {.model = model, .wish = wish};
+
+	memset(model, 0, sizeof *model);
+	put(model, "GGUF\3\0\0\0", 8);
+	put_length(model, 3, 2 + !wish.has_no_output + 9ull * wish.blocks);
+	put_length(model, 3, 8);
+	put_llama_pairs(model, &wish);
+	put_matrix(&llama, "token_embd.weight", wish.width, wish.vocabulary);
+	for (uint32_t i = 0; i < wish.blocks; i++)
+		put_block(&llama, i);
+	put_llama_tensor(&llama, "output_norm.weight", 0, 1, (uint64_t[]){wish.width});
+	if (!wish.has_no_output)
+		put_matrix(&llama, "output.weight", wish.width, wish.vocabulary);
+	put_padding(model, 32);
+	model->data_begin = model->length;
+	put_zeros(model, llama.offset);
+}
+
+void make_safetensors_of(struct model_bytes *model, const char *header, size_t data_bytes)
+{
+	uint64_t header_bytes = strlen(header);
+
+	memset(model, 0, sizeof *model);
+	put(model, &header_bytes, 8);
+	put(model, header, header_bytes);
+	model->data_begin = model->length;
+	model->tensor_bytes = data_bytes;
+	put_zeros(model, data_bytes);
+}
+
 void make_safetensors(struct model_bytes *model, unsigned tensor_count, size_t tensor_bytes)
 {
 	char *text = malloc(200 + tensor_count * 120);
