@@ -23,9 +23,14 @@ nest, so a scope must not hold an await, and can't decorate a coroutine.
 import enum
 import functools
 import inspect
+import json
+import os
+import sys
+import warnings
 
 __all__ = ["active", "scope", "scope_begin", "scope_end", "op", "op_begin", "op_end", "tag", "step", "step_begin",
-           "step_end", "label", "snapshot", "metric", "start", "stop", "clear", "dump", "get", "get_duration", "profile", "schedule", "ProfilerAction"]
+           "step_end", "label", "snapshot", "metric", "start", "stop", "clear", "dump", "get", "get_duration", "profile", "schedule", "ProfilerAction",
+           "ProfilerActivity", "supported_activities", "record_function", "tensorboard_trace_handler"]
 
 _PYTHON = 2  # enum rvprof_source
 _NEXT, _BEGIN, _END = 0, 1, 2  # enum rvprof_step_kind
@@ -58,6 +63,7 @@ def _find_api():
             ("record", ctypes.PYFUNCTYPE(None, number)),
             ("clear", ctypes.PYFUNCTYPE(None)),
             ("dump", ctypes.CFUNCTYPE(number, text)),  # it waits: without the interpreter's lock
+            ("rows", ctypes.PYFUNCTYPE(number, number)),
         ]
 
         class Table(ctypes.Structure):
@@ -282,7 +288,6 @@ def dump(path=None):
 
 def _tool():
     """The `rvprof` command: beside the library, or on PATH."""
-    import os
     import shutil
 
     for word in os.environ.get("LD_PRELOAD", "").replace(" ", ":").split(":"):
@@ -294,23 +299,24 @@ def _tool():
     return shutil.which("rvprof")
 
 
-def get():
-    """What the run has so far, as a dict: summary.json of now. {} without the profiler. It runs the `rvprof` command,
-    and reads all that was recorded: not for a loop."""
-    if not active():
-        return {}
-    import json
-    import os
+def _run_tool(words):
+    """The `rvprof` command on this run, unprofiled. None: there is no run, or no command."""
     import subprocess
 
     folder, tool = os.environ.get("RVPROF_RUN_DIR"), _tool()
-    if not folder or not tool:
-        return {}
+    if not active() or not folder or not tool:
+        return None
     environment = dict(os.environ, RVPROF_DISABLE="1")
-    done = subprocess.run([tool, "report", "--json", folder], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, env=environment, check=False)
+    return subprocess.run([tool] + words + [folder], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, env=environment, check=False)
+
+
+def get():
+    """What the run has so far, as a dict: summary.json of now. {} without the profiler. It runs the `rvprof` command,
+    and reads all that was recorded: not for a loop."""
+    done = _run_tool(["report", "--json"])
     try:
-        return json.loads(done.stdout.decode("utf-8", "replace"))
+        return json.loads(done.stdout.decode("utf-8", "replace")) if done else {}
     except ValueError:
         return {}
 
@@ -346,8 +352,6 @@ def schedule(wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
         raise ValueError("schedule: wait, warmup, repeat and skip_first are 0 or more, active is 1 or more; got wait=%r, "
                          "warmup=%r, active=%r, repeat=%r, skip_first=%r" % (wait, warmup, active, repeat, skip_first))
     if warmup == 0:
-        import warnings
-
         warnings.warn("rvprof.schedule: warmup is 0: the first recorded step of a cycle includes what starting to record "
                       "costs", stacklevel=2)
 
@@ -370,25 +374,81 @@ def schedule(wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
     return action
 
 
-class profile:
-    """Steps, and windows of steps, of a loop:
+class ProfilerActivity(enum.Enum):
+    """What torch.profiler calls activities. CPU: operators, and with_stack= Python functions, in the windows; work on
+    devices is recorded as `rvprof run --cuda` says, whatever is listed here."""
+    CPU = 0
+    XPU = 1
+    MTIA = 2
+    CUDA = 3
 
-        with rvprof.profile(schedule=rvprof.schedule(wait=1, warmup=1, active=3)) as profiler:
+
+def supported_activities():
+    return {ProfilerActivity.CPU, ProfilerActivity.CUDA}
+
+
+class record_function(_Around):
+    """record_function(name): a scope of that name, for `with` and as a decorator, as PyTorch has it."""
+
+    def __init__(self, name, args=None):
+        self._name, self._args = _text(name), _text(args)
+
+    def __enter__(self):
+        if _api:
+            _api["scope"](0, _PYTHON, None, self._name, self._args)
+        return self
+
+    def _end(self):
+        scope_end()
+
+
+_OPERATORS, _FUNCTIONS, _SHAPES = 1, 2, 4  # enum rvprof_rows
+
+
+class _Windows:
+    """Of the process: windows are numbered, and what can't be done is said once."""
+    count = 0
+    is_said = False
+
+    @classmethod
+    def say_nothing_is_recorded(cls):
+        if not cls.is_said:
+            cls.is_said = True
+            sys.stderr.write("rvprof: profile: this process is not recorded, so this does nothing: start it by "
+                             "`rvprof run -- %s ..`\n" % (sys.executable or "python3"))
+
+
+class profile:
+    """torch.profiler's profile: a script written for it runs with this one in its place.
+
+        with rvprof.profile(schedule=rvprof.schedule(wait=1, warmup=1, active=3), on_trace_ready=handler) as profiler:
             for batch in batches:
                 work(batch)
                 profiler.step()
 
-    A step is from the start, or from step(), to the next step(). The profiler records all of the run: a window does not
-    switch it on, it is marked, by the labels "profile N begins" and "profile N ends". `on_trace_ready` is called with
-    this object at the end of each window. Without a schedule all is one window. A run too short for its schedule has a
-    label that says so. Other keywords, those of torch.profiler among them, are taken and change nothing."""
+    A step is from the start, or from step(), to the next step(). The schedule says in which steps a window is open
+    (RECORD, RECORD_AND_SAVE); without one the window is open from start() to stop(). In a window the calls are recorded
+    one by one: PyTorch's operators (activities= has CPU, or is not given), with their shapes (record_shapes=,
+    with_flops=), and Python functions (with_stack=, with_modules=). Memory, steps and work on devices are recorded
+    throughout, window or not; the labels "profile N begins" and "profile N ends" mark it.
 
-    def __init__(self, schedule=None, on_trace_ready=None, **_others):
-        self._action_of = schedule or (lambda number: ProfilerAction.RECORD)
+    on_trace_ready is called with this object behind each window that ended as the schedule says, and behind one that
+    stop() ended. Without the profiler in this process nothing is recorded, which is said once, and it is not called."""
+
+    def __init__(self, *, activities=None, schedule=None, on_trace_ready=None, record_shapes=False, profile_memory=False,
+                 with_stack=False, with_flops=False, with_modules=False, **_others):
+        activities = supported_activities() if activities is None else set(activities)
+        if not activities:
+            raise AssertionError("No valid profiler activities found")
+        is_cpu = any(getattr(activity, "name", str(activity)) == "CPU" for activity in activities)
+        self._rows = (_OPERATORS if is_cpu else 0) | (_SHAPES if is_cpu and (record_shapes or with_flops) else 0) | (
+            _FUNCTIONS if with_stack or with_modules else 0)
+        self.schedule = schedule or (lambda number: ProfilerAction.RECORD)
+        self.on_trace_ready = on_trace_ready
         self._has_schedule = schedule is not None
-        self._ready = on_trace_ready
-        self._windows = 0
-        self._is_on = False
+        self._windows = self._number = 0  # of this object; of the process, the last
+        self._is_on = self._is_open = False
+        self._metadata = {}
         self.step_num = 0
         self.current_action = ProfilerAction.NONE
 
@@ -402,26 +462,38 @@ class profile:
 
     def _open(self):
         self._windows += 1
-        label("profile %d begins" % self._windows)
+        _Windows.count += 1
+        self._number, self._is_open = _Windows.count, True
+        label("profile %d begins" % self._number)
+        if _api:
+            _api["rows"](self._rows)
 
-    def _close(self):
-        label("profile %d ends" % self._windows)
-        if self._ready:
-            self._ready(self)
+    def _close(self, is_ready=True):
+        if _api:
+            _api["rows"](0)
+        self._is_open = False
+        label("profile %d ends" % self._number)
+        if is_ready and self.on_trace_ready and active():
+            self.on_trace_ready(self)
 
     @staticmethod
     def _records(action):
         return action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
     def _turn(self, action):
-        """From the present action to that of the next step; RECORD_AND_SAVE ends its window whatever follows."""
-        if self._records(self.current_action) and (
-                self.current_action is ProfilerAction.RECORD_AND_SAVE or not self._records(action)):
-            self._close()
-            self.current_action = ProfilerAction.NONE
-        if self._records(action) and not self._records(self.current_action):
+        """From the present action to that of the next step, None: the end. RECORD_AND_SAVE ends its window whatever
+        follows; a schedule that ends a window without it is told so, and has no trace then."""
+        before, self.current_action = self.current_action, action or ProfilerAction.NONE
+        is_save = before is ProfilerAction.RECORD_AND_SAVE
+        if self._is_open and (is_save or not self._records(action)):
+            is_good = is_save or action is None
+            if not is_good:
+                warnings.warn("Incorrect schedule: RECORD followed by %s" % action.name, stacklevel=4)
+            self._close(is_good)
+        elif before is ProfilerAction.WARMUP and action is ProfilerAction.NONE:
+            warnings.warn("Incorrect schedule: WARMUP followed by NONE", stacklevel=4)
+        if self._records(action) and not self._is_open:
             self._open()
-        self.current_action = action
 
     def _step_begins(self):
         step_begin("ProfilerStep#%d" % self.step_num)
@@ -430,7 +502,9 @@ class profile:
         if self._is_on:
             return
         self._is_on = True
-        self._turn(self._action_of(self.step_num))
+        if not active():
+            _Windows.say_nothing_is_recorded()
+        self._turn(self.schedule(self.step_num))
         self._step_begins()
 
     def step(self):
@@ -438,7 +512,7 @@ class profile:
             return
         step_end()
         self.step_num += 1
-        self._turn(self._action_of(self.step_num))
+        self._turn(self.schedule(self.step_num))
         self._step_begins()
 
     def stop(self):
@@ -447,9 +521,90 @@ class profile:
             return
         self._is_on = False
         _step(_END, _NO_STEP, 0, 0, None)
-        self._turn(ProfilerAction.NONE)
+        self._turn(None)
         if self._has_schedule and not self._windows:
             label("profile: %d steps, none of them of interest to the schedule" % self.step_num)
 
     def get(self):
         return get()
+
+    def add_metadata(self, key, value):
+        """Into what export_chrome_trace() writes from now on."""
+        self._metadata[str(key)] = str(value)
+
+    def add_metadata_json(self, key, value):
+        self._metadata[str(key)] = json.loads(value)
+
+    def _export(self, path):
+        if not self._number:
+            raise RuntimeError("rvprof: nothing to export: no window was opened%s" % (
+                " (%d steps, none of them of interest to the schedule)" % self.step_num if self._has_schedule else ""))
+        words = ["--from", "profile %d begins" % self._number]
+        if not self._is_open:
+            words += ["--to", "profile %d ends" % self._number]
+        done = _run_tool(["export", "chrome", "--pid", str(os.getpid()), "-o", path] + words)
+        if done is None:
+            raise RuntimeError("rvprof: nothing to export: this process is not recorded; start it by `rvprof run`")
+        if done.returncode:
+            raise RuntimeError(done.stderr.decode("utf-8", "replace").strip() or "rvprof export failed")
+
+    def _trace(self):
+        import tempfile
+
+        with tempfile.TemporaryDirectory(prefix="rvprof-") as folder:
+            path = os.path.join(folder, "trace.json")
+            self._export(path)
+            with open(path, encoding="utf-8") as file:
+                trace = json.load(file)
+        trace.get("metadata", trace).update(self._metadata)
+        return trace
+
+    def export_chrome_trace(self, path):
+        """The last window's rows, steps, memory and work on devices of this process as a Chrome trace. While the window is
+        open: what is recorded so far. Raises RuntimeError where there is nothing to write."""
+        path = os.fspath(path)
+        if not self._metadata and not path.endswith(".gz"):
+            self._export(path)
+            return
+        import gzip
+
+        trace = self._trace()
+        with (gzip.open if path.endswith(".gz") else open)(path, "wt", encoding="utf-8") as file:
+            json.dump(trace, file)
+
+    def _events(self):
+        try:
+            import rvprof_events
+        except ImportError:
+            raise RuntimeError("rvprof: tables of events need rvprof_events.py beside rvprof.py") from None
+        return rvprof_events.Events(self._trace())
+
+    def events(self):
+        """Operators, scopes and products of matrices of the last window, one by one."""
+        return self._events().list()
+
+    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0):
+        """The same summed by name: a list with .table() and .total_average()."""
+        return self._events().averages(group_by_input_shape)
+
+    def export_stacks(self, path, metric="self_cpu_time_total"):
+        """Python's call paths of the last window with the microseconds spent in each, for flame graphs; needs
+        with_stack=True."""
+        lines = self._events().stacks(metric)
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(lines)
+
+
+def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
+    """For on_trace_ready: a file for each window in that folder, named as PyTorch names it."""
+
+    def write(profiler):
+        import socket
+        import time
+
+        os.makedirs(dir_name, exist_ok=True)
+        worker = worker_name or "%s_%d" % (socket.gethostname(), os.getpid())
+        name = "%s.%d.pt.trace.json" % (worker, time.time_ns())
+        profiler.export_chrome_trace(os.path.join(dir_name, name + (".gz" if use_gzip else "")))
+
+    return write

@@ -5,6 +5,7 @@
 #include "report/attribution.h"
 #include "report/device_answer.h"
 #include "report/kernels_trace.h"
+#include "report/text_times.h"
 #include "report/trace_events.h"
 #include "report/windows.h"
 
@@ -48,7 +49,7 @@ static struct rvp_status put_chrome(struct rvp_run *run, struct rvp_attribution 
 
 	rvp_trace_put_steps(trace, rvp_attribution_steps(attribution));
 	rvp_windows_trace(trace);
-	if (!rvp_kernel_trace_open(&device_trace, trace, &kernels, RVP_NO_PROCESS, false))
+	if (!rvp_kernel_trace_open(&device_trace, trace, &kernels, trace->only, false))
 		return rvp_fail("export", run->folder, ENOMEM);
 	device_trace.most_bytes = UINT64_MAX;
 	status = put_devices(run, rvp_attribution_steps(attribution), trace, &device_trace, &kernels);
@@ -67,18 +68,58 @@ static struct rvp_status put_chrome(struct rvp_run *run, struct rvp_attribution 
 	return status;
 }
 
-struct rvp_status rvp_export_chrome(struct rvp_run *run, FILE *out)
+static struct rvp_status take_process(const struct rvp_run *run, uint32_t pid, struct rvp_trace *trace)
+{
+	for (uint32_t i = 0; pid && i < run->process_count; i++)
+		if (run->processes[i].pid == pid)
+			trace->only = i; /* of several images the last */
+	if (pid && trace->only == RVP_NO_PROCESS)
+		return rvp_fail_with("export chrome", NULL, "process %u is not in this run", pid);
+	return RVP_OK;
+}
+
+static struct rvp_status take_part(const struct rvp_run *run, const struct rvp_trace_part *part, struct rvp_trace *trace)
+{
+	struct rvp_status status = take_process(run, part->pid, trace);
+
+	if (rvp_failed(status) || (!part->from && !part->to))
+		return status;
+	trace->from_ns = run->begin_ns;
+	trace->to_ns = run->end_ns;
+	if (part->from)
+		status = rvp_time_of_process(run, trace->only, part->from, RVP_NEVER, &trace->from_ns);
+	if (!rvp_failed(status) && part->to)
+		status = rvp_time_of_process(run, trace->only, part->to, RVP_NEVER, &trace->to_ns);
+	if (!rvp_failed(status) && trace->from_ns > trace->to_ns)
+		status = rvp_fail_with("export chrome", NULL, "--from is behind --to");
+	return status;
+}
+
+static struct rvp_status export_part(struct rvp_run *run, struct rvp_attribution *attribution,
+				     const struct rvp_trace *asked, FILE *out)
+{
+	struct rvp_trace trace;
+
+	if (!rvp_trace_open(&trace, run, out, UINT64_MAX))
+		return rvp_fail("export", run->folder, ENOMEM);
+	trace.only = asked->only;
+	trace.from_ns = asked->from_ns;
+	trace.to_ns = asked->to_ns;
+	return put_chrome(run, attribution, &trace);
+}
+
+struct rvp_status rvp_export_chrome(struct rvp_run *run, const struct rvp_trace_part *part, FILE *out)
 {
 	struct rvp_attribution *attribution;
-	struct rvp_trace trace;
-	struct rvp_status status = rvp_attribute(run, NULL, &attribution);
+	struct rvp_trace asked = {.only = RVP_NO_PROCESS};
+	struct rvp_status status = take_part(run, part, &asked);
 
 	if (rvp_failed(status))
 		return status;
-	if (rvp_trace_open(&trace, run, out, UINT64_MAX))
-		status = put_chrome(run, attribution, &trace);
-	else
-		status = rvp_fail("export", run->folder, ENOMEM);
+	status = rvp_attribute(run, NULL, &attribution);
+	if (rvp_failed(status))
+		return status;
+	status = export_part(run, attribution, &asked, out);
 	rvp_attribution_close(attribution);
 	return status;
 }

@@ -428,6 +428,8 @@ static void see(struct rvp_kernel_sink *sink, const struct rvp_work *work,
 
 	if (to->only != RVP_NO_PROCESS && activity->process != to->only)
 		return;
+	if (activity->has_start && !rvp_trace_is_asked(to->trace, activity->start_ns))
+		return;
 	if (!activity->has_start || activity->flaw)
 		to->untimed_count++;
 	else if (to->bytes >= to->most_bytes)

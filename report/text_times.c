@@ -66,9 +66,9 @@ static void add_label(char *labels, const struct rvp_record_MARK *mark)
 	strncat(labels, mark->label.bytes, mark->label.length);
 }
 
-static struct rvp_status find_mark(const struct rvp_run *run, const char *text, uint64_t *ns)
+static struct rvp_status find_mark(const struct rvp_run *run, uint32_t process, const char *text, uint64_t *ns)
 {
-	struct rvp_timeline *timeline = rvp_timeline_open(run, RVP_NO_PROCESS);
+	struct rvp_timeline *timeline = rvp_timeline_open(run, process);
 	char labels[LABELS_BYTES] = "";
 	struct rvp_moment moment;
 	bool is_found = false;
@@ -119,7 +119,8 @@ static struct rvp_status find_step(const struct rvp_run *run, const char *text, 
 	return status;
 }
 
-struct rvp_status rvp_time_of(const struct rvp_run *run, const char *text, uint64_t peak_ns, uint64_t *ns)
+struct rvp_status rvp_time_of_process(const struct rvp_run *run, uint32_t process, const char *text, uint64_t peak_ns,
+				      uint64_t *ns)
 {
 	const char *unit;
 	uint64_t step;
@@ -143,5 +144,10 @@ struct rvp_status rvp_time_of(const struct rvp_run *run, const char *text, uint6
 			return rvp_fail_with("find the moment", text, "more than 100 %%");
 		return since_start(run, text, seconds_of(run) * number / 100, ns);
 	}
-	return find_mark(run, text, ns);
+	return find_mark(run, process, text, ns);
+}
+
+struct rvp_status rvp_time_of(const struct rvp_run *run, const char *text, uint64_t peak_ns, uint64_t *ns)
+{
+	return rvp_time_of_process(run, RVP_NO_PROCESS, text, peak_ns, ns);
 }

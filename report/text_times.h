@@ -7,7 +7,8 @@
 #include "report/run.h"
 
 /* The moment that `text` names, UNIX ns. `peak_ns` is what "peak" means, RVP_NEVER: there was none. Fails
- * with a sentence that says what would be right. */
+ * with a sentence that says what would be right. Of a process: marks are its own; RVP_NO_PROCESS: anybody's. */
+struct rvp_status rvp_time_of_process(const struct rvp_run *run, uint32_t process, const char *text, uint64_t peak_ns, uint64_t *ns);
 struct rvp_status rvp_time_of(const struct rvp_run *run, const char *text, uint64_t peak_ns, uint64_t *ns);
 
 #endif

@@ -37,9 +37,15 @@ void rvp_trace_put_text(struct rvp_trace *trace, const char *text)
 	trace->bytes += 6 * length + 2;
 }
 
-/* Whether one more event fits; what does not is counted. */
+bool rvp_trace_is_asked(const struct rvp_trace *trace, uint64_t ns)
+{
+	return !trace->to_ns || (ns >= trace->from_ns && ns <= trace->to_ns) || ns == trace->run->begin_ns;
+}
+
 bool rvp_trace_begin_event(struct rvp_trace *trace, uint64_t ns)
 {
+	if (!rvp_trace_is_asked(trace, ns))
+		return false;
 	if (trace->cut_events || trace->bytes + EVENT_BYTES * 8 + TAIL_BYTES > trace->max_bytes) {
 		if (!trace->cut_events++)
 			trace->cut_ns = ns;

@@ -15,7 +15,10 @@ void rvp_trace_put(struct rvp_trace *trace, const char *format, ...) __attribute
 /* A text of at most 512 bytes, so that an event is bounded. */
 void rvp_trace_put_text(struct rvp_trace *trace, const char *text);
 
-/* Whether one more event fits; what does not is counted. */
+/* Whether it is asked for; names, which have the run's begin as their time, always are. */
+bool rvp_trace_is_asked(const struct rvp_trace *trace, uint64_t ns);
+
+/* Whether one more event is asked for and fits; what does not fit is counted. */
 bool rvp_trace_begin_event(struct rvp_trace *trace, uint64_t ns);
 
 /* ,"stack":[..],"python":[..] of a call path; the latter where there is one. */

@@ -154,6 +154,8 @@ static void see(struct rvp_observer *observer, const struct rvp_event *event, co
 	struct rvp_trace *trace = (struct rvp_trace *)observer;
 	const struct rvp_moment *moment = event->moment;
 
+	if (trace->only != RVP_NO_PROCESS && moment->process != trace->only)
+		return;
 	if (event->kind == RVP_EVENT_BORN && event->block.bytes >= large_bytes &&
 	    event->block.split != RVP_NOT_COUNTED)
 		put_block(trace, event, &state->sites[event->block.split]);
@@ -189,7 +191,7 @@ static void finish(struct rvp_observer *observer, const struct rvp_state *state)
 bool rvp_trace_open(struct rvp_trace *trace, const struct rvp_run *run, FILE *out, uint64_t max_bytes)
 {
 	*trace =
-	    (struct rvp_trace){.observer = {see, finish}, .run = run, .out = out, .max_bytes = max_bytes};
+	    (struct rvp_trace){.observer = {see, finish}, .run = run, .out = out, .max_bytes = max_bytes, .only = RVP_NO_PROCESS};
 	trace->rows = calloc(run->process_count + 1, sizeof *trace->rows);
 	trace->slices = rvp_trace_slices_open(trace);
 	if (!trace->rows || !trace->slices) {
@@ -262,9 +264,11 @@ static void put_phase(struct rvp_trace *trace, const struct rvp_steps *steps,
 void rvp_trace_put_steps(struct rvp_trace *trace, const struct rvp_steps *steps)
 {
 	for (size_t i = 0; i < steps->count; i++)
-		put_step(trace, steps, i);
+		if (trace->only == RVP_NO_PROCESS || steps->steps[i].process == trace->only)
+			put_step(trace, steps, i);
 	for (size_t i = 0; i < steps->span_count; i++)
-		put_phase(trace, steps, &steps->spans[i]);
+		if (trace->only == RVP_NO_PROCESS || steps->spans[i].process == trace->only)
+			put_phase(trace, steps, &steps->spans[i]);
 }
 
 static void put_cut(struct rvp_trace *trace, const char *what, uint64_t count, uint64_t ns)

@@ -29,6 +29,10 @@ struct rvp_trace {
 	uint64_t bytes, max_bytes, cut_events, cut_ns, cut_slices;
 	const struct rvp_kernel_trace *devices; /* NULL: none; what it could not draw is told at the end */
 	bool has_events;
+	/* Set them behind open: what begins outside of these moments, or in another process, is left out, and not counted as
+	 * cut. to_ns 0: all the time; RVP_NO_PROCESS: all. */
+	uint64_t from_ns, to_ns;
+	uint32_t only;
 };
 
 /* Writes the head (with what Kineto says of devices, where there are any) and all names. False without memory. `max_bytes`: of the whole file. */

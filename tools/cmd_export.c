@@ -17,14 +17,15 @@
 #include <unistd.h>
 
 static const char help[] =
-    "Usage: rvprof export chrome|chrome-be|csv|hta [DIR] [-o FILE|-] [--pid N] [--level N]\n"
+    "Usage: rvprof export chrome|chrome-be|csv|hta [DIR] [-o FILE|-] [--pid N] [--level N] [--from TIME] [--to TIME]\n"
     "  chrome     what trace.json has, without its limit of 100 MB: for Perfetto and chrome://tracing\n"
     "  chrome-be  begins and ends as RAF's profiler writes them: operators and work of devices; with --level 2 also scopes,\n"
     "             steps, Python functions, calls of BLAS and CUDA\n"
     "  csv        what kernels.csv has, without its limit of 100 MB: every kernel\n"
     "  hta        work on devices, launches and steps of one process, for HolisticTraceAnalysis\n"
     "  -o FILE    where to (DIR/chrome.json, DIR/chrome-be.json, DIR/kernels-all.csv, DIR/hta.json); '-': standard output\n"
-    "  --pid N    of hta: the process, where several used devices\n"
+    "  --pid N    of hta: the process, where several used devices; of chrome: this one alone\n"
+    "  --from TIME --to TIME  of chrome: what begins between two moments: 12.5s, 40%, step:3, a mark\n"
     "  --level N  of chrome-be: 1 or 2 (1)\n"
     "  --help     this\n";
 
@@ -34,6 +35,7 @@ static const char *const later[] = {"perfetto", "pprof",	    "speedscope", "coll
 
 struct arguments {
 	const char *format, *output;
+	const char *from, *to;
 	uint32_t pid;
 	int level; /* 0: not given */
 	char **words; /* behind the format */
@@ -43,6 +45,8 @@ struct arguments {
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
 					{"pid", required_argument, NULL, 'p'},
 					{"level", required_argument, NULL, 'l'},
+					{"from", required_argument, NULL, 'f'},
+					{"to", required_argument, NULL, 't'},
 					{"help", no_argument, NULL, 'h'},
 					{NULL, 0, NULL, 0}};
 
@@ -88,6 +92,19 @@ static bool format_of(const char *word)
 	return false;
 }
 
+static bool has_its_options(const struct arguments *arguments)
+{
+	if (arguments->level && strcmp(arguments->format, "chrome-be")) {
+		rvp_complain("--level is of chrome-be alone");
+		return false;
+	}
+	if ((arguments->from || arguments->to) && strcmp(arguments->format, "chrome")) {
+		rvp_complain("export %s takes all of the run: --from and --to are of chrome", arguments->format);
+		return false;
+	}
+	return true;
+}
+
 /* False: the command is over with *status. */
 static bool read_arguments(struct arguments *arguments, int argc, char **argv, int *status)
 {
@@ -110,6 +127,10 @@ static bool read_arguments(struct arguments *arguments, int argc, char **argv, i
 		} else if (option == 'l') {
 			if (!level_of(optarg, &arguments->level))
 				return false;
+		} else if (option == 'f') {
+			arguments->from = optarg;
+		} else if (option == 't') {
+			arguments->to = optarg;
 		} else {
 			rvp_complain_of_option("export", option, argv[optind - 1], options);
 			return false;
@@ -120,12 +141,7 @@ static bool read_arguments(struct arguments *arguments, int argc, char **argv, i
 	arguments->word_count = argc - optind - 1;
 	if (!arguments->format)
 		rvp_complain("export takes a format: chrome, chrome-be, csv or hta");
-	if (!arguments->format || !format_of(arguments->format))
-		return false;
-	if (!arguments->level || !strcmp(arguments->format, "chrome-be"))
-		return true;
-	rvp_complain("--level is of chrome-be alone");
-	return false;
+	return arguments->format && format_of(arguments->format) && has_its_options(arguments);
 }
 
 static struct rvp_status put(const struct arguments *arguments, struct rvp_run *run, FILE *out)
@@ -136,7 +152,8 @@ static struct rvp_status put(const struct arguments *arguments, struct rvp_run *
 		return rvp_export_csv(run, out);
 	if (!strcmp(arguments->format, "chrome-be"))
 		return rvp_export_be(run, arguments->level ? arguments->level : 1, out);
-	return rvp_export_chrome(run, out);
+	return rvp_export_chrome(
+	    run, &(struct rvp_trace_part){.pid = arguments->pid, .from = arguments->from, .to = arguments->to}, out);
 }
 
 static struct rvp_status put_file(const struct arguments *arguments, struct rvp_run *run, const char *path)
