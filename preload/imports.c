@@ -18,6 +18,7 @@
 #include "preload/driver.h"
 #include "preload/elf_image.h"
 #include "preload/functions.h"
+#include "preload/link_scope.h"
 #include "preload/modules.h"
 #include "preload/operators.h"
 #include "preload/process.h"
@@ -153,7 +154,7 @@ static void *front_for(const struct image *image, uintptr_t held, const char *na
 	if (front || !image->wants_functions)
 		return front;
 	if (rvp_blas_known(name))
-		return rvp_blas_front(name, real_behind(image, held, name));
+		return rvp_blas_front(name, rvp_functions_is_at(name, held) ? held : rvp_link_scope_find(image->info, name));
 	return rvp_functions_known(name) ? rvp_functions_front(name, real_behind(image, held, name)) : NULL;
 }
 

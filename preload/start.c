@@ -4,6 +4,7 @@
 #include "preload/head.h"
 #include "preload/imports.h"
 #include "preload/injection.h"
+#include "preload/link_scope.h"
 #include "preload/operators.h"
 #include "preload/process.h"
 #include "preload/real.h"
@@ -22,6 +23,7 @@ __attribute__((constructor)) static void begin(int argument_count, char **argume
 	rvp_process_start(argument_count, arguments, environment);
 	if (atomic_load(&rvp_process.state) == RVP_READY) {
 		rvp_driver_start(rvp_injection_follows_cuda());
+		rvp_link_scope_start();
 		rvp_imports_refresh();
 	}
 	errno = error;
