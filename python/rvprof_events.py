@@ -5,7 +5,7 @@ export_stacks(). Lies beside rvprof.py, which reads the trace.
 Which rows: operators (PyTorch's, those of rvprof.h and rvprof.py), products of matrices by a BLAS, scopes, and kernels of
 devices. Times are microseconds. A row's total is its duration; its self time that less the durations of the rows of the
 same thread that stand directly in it. Totals of a name that stands in itself are summed as they are, as PyTorch does: they
-overlap. Shares are of the sum of self times, on the host and on devices each.
+overlap; an operator that does nothing but call another of its name counts once. Shares are of the sum of self times, on the host and on devices each.
 
 FLOPs (with_flops): of a BLAS call 2 m n k (complex: 8), as the row says it; of aten::mm, addmm, bmm and baddbmm by their
 shapes, the same formula. A row in another that has FLOPs already is not counted: nothing is counted twice.
@@ -78,6 +78,26 @@ def nest(events):
 
 
 Event.flops_counted = None
+
+
+def without_repeats(events):
+    """In order of their begins. The inner one of two such operators goes, and what it has is the outer one's."""
+    kept = []
+    for event in sorted(events, key=lambda event: (event.begin, -event.total)):
+        outer = event.parent
+        while outer is not None and outer.is_repeat:
+            outer = outer.parent
+        event.is_repeat = outer is not None and outer.name == event.name and len(outer.children) == 1
+        if event.is_repeat:
+            outer.children = event.children
+            outer.self_time += event.self_time
+            outer.flops += event.flops
+        else:
+            kept.append(event)
+    return kept
+
+
+Event.is_repeat = False
 
 
 class Average:
@@ -173,9 +193,10 @@ class Events:
         self._events = [Event(row) for row in rows if row.get("cat") in HOST or row.get("cat") in DEVICE]
         self._python = [Event(row) for row in rows if row.get("cat") == PYTHON]
         nest(self._events)
+        self._events = without_repeats(self._events)
 
     def list(self):
-        return sorted(self._events, key=lambda event: event.begin)
+        return self._events
 
     def averages(self, by_shape):
         by_key = {}
