@@ -20,6 +20,7 @@
 #include "preload/own.h"
 #include "preload/recorder.h"
 #include "preload/walk.h"
+#include "preload/window.h"
 #include "record/device.h"
 
 #include <stdatomic.h>
@@ -346,6 +347,21 @@ LAUNCH_FRONT(cuLaunchCooperativeKernel_ptsz, (void *function, GRID, void *stream
 	     (function, GRID_WORDS, stream, words))
 LAUNCH_FRONT(cuGraphLaunch, (void *graph, void *stream), (graph, stream))
 LAUNCH_FRONT(cuGraphLaunch_ptsz, (void *graph, void *stream), (graph, stream))
+
+/* With --capture=cuda these open and close the window; never silent: CUPTI's plugin does not tell of them. */
+static result front_cuProfilerStart(void)
+{
+	rvp_window_cuda(true);
+	return REAL(cuProfilerStart)();
+}
+
+static result front_cuProfilerStop(void)
+{
+	result answer = REAL(cuProfilerStop)();
+
+	rvp_window_cuda(false);
+	return answer;
+}
 
 static result front_cuGetProcAddress(const char *name, void **function, int version, uint64_t flags)
 {

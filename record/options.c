@@ -473,9 +473,11 @@ bool rvp_options_set(struct rvp_options *options, const char *name, size_t name_
 
 const char *rvp_options_contradiction(const struct rvp_options *options)
 {
-	return options->has_schedule && options->has_steps
-		   ? "schedule and steps both say which steps are recorded: give one of them"
-		   : NULL;
+	if (options->has_schedule && options->has_steps)
+		return "schedule and steps both say which steps are recorded: give one of them";
+	if (options->capture == RVP_CAPTURE_CUDA && options->cuda == RVP_CUDA_OFF)
+		return "capture=cuda waits for cudaProfilerStart, and with cuda=off nobody hears it: leave out one of them";
+	return NULL;
 }
 
 void rvp_options_defaults(struct rvp_options *options)

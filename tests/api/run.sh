@@ -110,6 +110,57 @@ control)
 	# The peak is that of the recorded blocks: 300 KiB, then 100 + 250.
 	check 'blocks of the pause are in no live bytes' category_peak full 358400
 	;;
+windows)
+	# Sizes of the recorded blocks of 100 KiB and more, in KiB, as they were born.
+	born() { # folder
+		"$tool" dump "$1" | sed -n 's/.* \(alloc\|sample\) .*bytes=\([0-9]*\) .*/\2/p' |
+			awk '$1 >= 102400 && $1 % 1024 == 0 { printf "%s%d", sep, $1 / 1024; sep = " " }'
+	}
+	freed() { "$tool" dump "$1" | grep -c ' free '; }
+	windowed() { # folder, mode, options in a variable's form, program's words
+		RVPROF_MODE=$2 RVPROF_OUTPUT=$scratch/$1 RVPROF_OPTIONS=$3 LD_PRELOAD=$library "$programs/windows" $4 $5 >out 2>&1
+		[ ! -s out ] || { cat out && false; }
+	}
+	is() { # folder, filter, what it gives
+		got=$(jq -c "$2" "$1/summary.json")
+		[ "$got" = "$3" ] || { echo "    $1: $2 is $got, not $3" && false; }
+	}
+	counts='[.totals.alloc_count, .totals.free_count, .totals.alloc_bytes, .totals.alloc_usable_bytes]'
+	windowed whole full '' 12 next
+	for mode in full sampled; do
+		windowed "$mode" $mode schedule=wait=2:warmup=1:active=2:repeat=2 12 next
+		check "$mode: the blocks of steps 3, 4, 8, 9 alone" [ "$(born $mode)" = '103 104 108 109' ]
+		check "$mode: two cycles, both finished" is $mode '[.windows.count, .windows.finished, .windows.steps_seen, [.windows.rows[] | [.first_step, .last_step, .finished]]]' '[2,2,12,[[3,4,true],[8,9,true]]]'
+		check "$mode: all counts as ever" [ "$(jq -c "$counts" $mode/summary.json)" = "$(jq -c "$counts" whole/summary.json)" ]
+		check "$mode: which are exact, and what depends on blocks is not" is $mode '[(.totals.exact | index("alloc_bytes") != null), (.totals.exact | index("peak_live_bytes")), .totals.error_bytes]' '[true,null,{}]'
+		check "$mode: nothing is lost" is $mode '.lost.records' 0
+		check "$mode: all that was recorded ends" is $mode '.totals.end_live_bytes' 0
+		check "$mode: a window counts what was born in it" is $mode '[.windows.rows[] | [.alloc_count, .alloc_bytes]]' "$(jq -nc '[1002, (103 + 104) * 1024 + 2 * ([range(16; 516)] | add)] as $first | [1002, (108 + 109) * 1024 + 2 * ([range(16; 516)] | add)] as $second | [$first, $second]')"
+		check "$mode: it is in the trace" in_trace $mode '"ph":"b","cat":"window".*"name":"window 2 (steps 8 to 9)"'
+		check "$mode: and a report begins with it" "$tool" report $mode --from 'window 2 begins' --to 'window 2 ends' >/dev/null
+		windowed $mode.pair $mode steps=1:3 5 pair
+		check "$mode: nothing behind the end of the last step" [ "$(born $mode.pair)" = '101 900 102' ]
+		windowed $mode.from $mode steps=3: 5 next
+		check "$mode: steps from one on, to the end" [ "$(born $mode.from)" = '103 104' ]
+		windowed $mode.each $mode schedule=active=1 3 next
+		check "$mode: each step is a window" is $mode.each '[.windows.count, .windows.finished, [.windows.rows[].closed_by]]' '[3,3,["schedule","schedule","end"]]'
+		check "$mode: without a gap" [ "$(born $mode.each)" = '100 101 102' ]
+		windowed $mode.never $mode schedule=wait=80:warmup=3:active=1:repeat=1 7 next
+		check "$mode: nothing, and it says so" is $mode.never '.windows.text' '"no block was recorded: --schedule wait=80,warmup=3,active=1,repeat=1 begins with step 83, and 7 steps were seen"'
+		check "$mode: nothing at all" [ -z "$(born $mode.never)" ]
+		windowed $mode.threads $mode steps=1:3 5 threads
+		check "$mode: steps of threads that take turns" [ "$(born $mode.threads)" = '101 102' ]
+		windowed $mode.fork $mode steps=1:3 5 fork
+		check "$mode: a child counts its own" is $mode.fork '[.windows.rows[] | [.first_step, .last_step]]' '[[1,2],[1,2]]'
+		check "$mode: and records its own" [ "$(born $mode.fork)" = '101 102 101 102' ]
+		windowed $mode.time $mode delay=3600 3 next
+		check "$mode: a delay that never ended" is $mode.time '[.windows.delay_s, .windows.count]' '[3600,0]'
+		windowed $mode.duration $mode duration=3600 3 next
+		check "$mode: a duration that never ended" [ "$(born $mode.duration)" = '700 100 101 102' ]
+		check "$mode: of the whole run" is $mode.duration '[.windows.count, .windows.rows[0].opened_by, .windows.rows[0].closed_by]' '[1,"begin","end"]'
+	done
+	check 'two that exclude each other: one line' [ "$(RVPROF_OUTPUT=$scratch/both RVPROF_STEPS=1:2 RVPROF_SCHEDULE=active=1 LD_PRELOAD=$library "$programs/windows" 2 2>&1)" = 'rvprof: schedule and steps both say which steps are recorded: give one of them' ]
+	;;
 c++)
 	check 'without the profiler' [ "$("$programs/next_step" "$programs/part.so")" = steps ]
 	check 'with it' [ "$(recorded run "$programs/next_step" "$programs/part.so")" = steps ]

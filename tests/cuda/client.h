@@ -60,6 +60,7 @@ void account_print(void);
 
 /* The programs: main.c has their names. */
 int run_decode(int steps);
+int run_capture(int count);
 int run_storm(int count);
 int run_graphs(int replays);
 int run_pools(int rounds);

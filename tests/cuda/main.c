@@ -16,7 +16,7 @@ static const struct {
     {"threads", run_threads, 50}, {"devices", run_devices, 0}, {"retries", run_retries, 20},
     {"refused", run_refused, 0},  {"lost", run_lost, 100},     {"flood", run_flood, 1000},
     {"fork", run_fork, 4},        {"killed", run_killed, 6},   {"quick_exit", run_quick_exit, 6},
-    {"reset", run_reset, 3},      {"running", run_running, 3}, {"records", run_records, 100}, {"profiler", run_profiler, 100},
+    {"reset", run_reset, 3},      {"running", run_running, 3}, {"records", run_records, 100}, {"profiler", run_profiler, 100}, {"capture", run_capture, 3},
 };
 
 int main(int argc, char **argv)
