@@ -9,7 +9,7 @@
  *
  * Status 0: no bar is missed; 1: one is; 2: bad input.
  */
-#include "bench/overhead_stats.h"
+#include "report/pairs.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -37,7 +37,7 @@ struct bar {
 /* What a bar's row says of it. */
 struct judged {
 	double figure, factor;
-	enum overhead_verdict verdict;
+	enum rvp_bar_verdict verdict;
 };
 
 static struct row rows[ROWS_MAX];
@@ -208,7 +208,7 @@ static double median_of(const struct row *row, const char *variant, const char *
 {
 	double values[ROUNDS_MAX];
 
-	return overhead_median(
+	return rvp_pairs_median(
 	    values, paired(values_of(row, variant, of_cpu), values_of(row, base, of_cpu), of, values));
 }
 
@@ -217,12 +217,12 @@ static double plain_median(const struct row *row, const char *variant)
 	return median_of(row, variant, variant, first_of, false);
 }
 
-static struct overhead_band band_of(const struct row *row, size_t *pairs)
+static struct rvp_band band_of(const struct row *row, size_t *pairs)
 {
 	double values[ROUNDS_MAX];
 
 	*pairs = paired(values_of(row, "again", false), values_of(row, "none", false), ratio_of, values);
-	return overhead_band(values, *pairs);
+	return rvp_equal_band(values, *pairs);
 }
 
 static struct judged judge_plain(double figure, double bar, bool is_least)
@@ -230,16 +230,16 @@ static struct judged judge_plain(double figure, double bar, bool is_least)
 	bool is_met = is_least ? figure >= bar : figure <= bar;
 
 	return (struct judged){figure, NAN,
-			       isnan(figure) ? OVERHEAD_NOT_RESOLVED
-			       : is_met      ? OVERHEAD_MET
-					     : OVERHEAD_MISSED};
+			       isnan(figure) ? RVP_BAR_NOT_RESOLVED
+			       : is_met      ? RVP_BAR_MET
+					     : RVP_BAR_MISSED};
 }
 
 static struct judged judge(const struct row *row, const struct bar *bar)
 {
-	struct judged judged = {NAN, NAN, OVERHEAD_NOT_RESOLVED};
+	struct judged judged = {NAN, NAN, RVP_BAR_NOT_RESOLVED};
 	size_t pairs;
-	struct overhead_band band = band_of(row, &pairs);
+	struct rvp_band band = band_of(row, &pairs);
 
 	if (!strcmp(bar->kind, "value") || !strcmp(bar->kind, "least"))
 		return judge_plain(plain_median(row, bar->variant), bar->number, bar->kind[0] == 'l');
@@ -260,7 +260,7 @@ static struct judged judge(const struct row *row, const struct bar *bar)
 	} else {
 		die("bars", bar->kind);
 	}
-	judged.verdict = overhead_judge(judged.figure, bar->number, judged.factor, band, pairs);
+	judged.verdict = rvp_bar_judge(judged.figure, bar->number, judged.factor, band, pairs);
 	return judged;
 }
 
@@ -273,7 +273,7 @@ static void print_number(double value)
 static void print_beside(const struct row *row, const char *variant)
 {
 	size_t pairs;
-	struct overhead_band band = band_of(row, &pairs);
+	struct rvp_band band = band_of(row, &pairs);
 
 	if (!strcmp(variant, "none") || !strcmp(row->style, "value"))
 		return;
@@ -317,7 +317,7 @@ static void describe(char *to, size_t room, const struct bar *bar)
 static void list_unresolved(const struct row *row, const struct bar *bar, const struct judged *judged)
 {
 	size_t pairs;
-	struct overhead_band band = band_of(row, &pairs);
+	struct rvp_band band = band_of(row, &pairs);
 	char text[LINE] = "";
 
 	describe(text, sizeof text, bar);
@@ -341,9 +341,9 @@ static void print_verdict(const struct row *row, const struct bar *bar, const ch
 	print_number(judged.figure);
 	printf(" %s", words[judged.verdict]);
 	(bar->is_aim ? aim_counts : verdict_counts)[judged.verdict]++;
-	if (judged.verdict == OVERHEAD_NOT_RESOLVED)
+	if (judged.verdict == RVP_BAR_NOT_RESOLVED)
 		list_unresolved(row, bar, &judged);
-	else if (judged.verdict == OVERHEAD_MISSED && !bar->is_aim)
+	else if (judged.verdict == RVP_BAR_MISSED && !bar->is_aim)
 		append(missed, sizeof missed, "- %s: %s: %.3f\n", row->title, text, judged.figure);
 }
 
@@ -422,9 +422,9 @@ static void print_end(void)
 {
 	printf(
 	    "\n%d bars met, %d missed, %d not resolved here; %d aims met, %d missed, %d not resolved here.\n",
-	    verdict_counts[OVERHEAD_MET], verdict_counts[OVERHEAD_MISSED],
-	    verdict_counts[OVERHEAD_NOT_RESOLVED], aim_counts[OVERHEAD_MET], aim_counts[OVERHEAD_MISSED],
-	    aim_counts[OVERHEAD_NOT_RESOLVED]);
+	    verdict_counts[RVP_BAR_MET], verdict_counts[RVP_BAR_MISSED],
+	    verdict_counts[RVP_BAR_NOT_RESOLVED], aim_counts[RVP_BAR_MET], aim_counts[RVP_BAR_MISSED],
+	    aim_counts[RVP_BAR_NOT_RESOLVED]);
 	if (*missed)
 		printf("\nMissed:\n\n%s", missed);
 	if (*not_resolved)
@@ -442,5 +442,5 @@ int main(int count, char **words)
 	read_lines(words[3], read_bar);
 	print_sections();
 	print_end();
-	return verdict_counts[OVERHEAD_MISSED] != 0;
+	return verdict_counts[RVP_BAR_MISSED] != 0;
 }

@@ -2,6 +2,7 @@
 /* text_report.c: the sections that are not lists of call stacks, and their order. */
 #include "report/text_report.h"
 
+#include "report/cost.h"
 #include "report/text_categories.h"
 #include "report/text_numbers.h"
 #include "report/verdicts.h"
@@ -292,6 +293,27 @@ void rvp_text_processes(const struct rvp_view *view)
 
 /* ---- cost ---- */
 
+/* summary.json's `cost` in one line. */
+static void print_whole_cost(const struct rvp_view *view, uint64_t own_bytes, uint64_t log_bytes)
+{
+	const struct rvp_counters *counters = &view->answer->totals.counters;
+	char text[RVP_NUMBER_TEXT_BYTES];
+	double percent;
+
+	label(view, "in all");
+	fprintf(view->out, "%s events",
+		rvp_text_count(counters->alloc_count + counters->free_count + counters->map_count +
+				   counters->unmap_count,
+			       text));
+	if (own_bytes)
+		fprintf(view->out, ", %s own memory", rvp_text_bytes(own_bytes, text));
+	fprintf(view->out, ", %s log", rvp_text_bytes(log_bytes, text));
+	if (rvp_cost_percent(view->run, &percent))
+		fprintf(view->out, ", about %.*f %% of the program's processor time or more (`rvprof overhead` measures it)",
+			percent < 9.95 ? 1 : 0, percent);
+	fputc('\n', view->out);
+}
+
 void rvp_text_cost(const struct rvp_view *view)
 {
 	const struct rvp_run *run = view->run;
@@ -303,13 +325,9 @@ void rvp_text_cost(const struct rvp_view *view)
 		log_bytes += run->processes[i].log_bytes;
 	}
 	rvp_text_title(view, "Cost of recording");
+	print_whole_cost(view, own_bytes, log_bytes);
 	label(view, "records");
-	fprintf(view->out, "%s, ", rvp_text_count(view->answer->totals.counters.record_count, text));
-	fprintf(view->out, "%s in the log\n", rvp_text_bytes(log_bytes, text));
-	if (own_bytes) {
-		label(view, "own memory");
-		fprintf(view->out, "%s\n", rvp_text_bytes(own_bytes, text));
-	}
+	fprintf(view->out, "%s\n", rvp_text_count(view->answer->totals.counters.record_count, text));
 	label(view, "stacks");
 	fprintf(view->out, "%s walked\n", rvp_text_count(view->answer->totals.counters.walk_count, text));
 	if (view->answer->totals.counters.flush_count) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* overhead_stats.c: see overhead_stats.h. */
-#include "bench/overhead_stats.h"
+/* pairs.c: see pairs.h. */
+#include "report/pairs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static size_t sorted(double *to, const double *values, size_t count)
 	return count;
 }
 
-double overhead_median(const double *values, size_t count)
+double rvp_pairs_median(const double *values, size_t count)
 {
 	static double order[SAMPLES_MAX];
 
@@ -50,26 +50,30 @@ static size_t left_out(size_t count)
 	return k;
 }
 
-struct overhead_band overhead_band(const double *ratios, size_t count)
+struct rvp_band rvp_pairs_band(const double *values, size_t count)
 {
 	static double order[SAMPLES_MAX];
 	size_t out = left_out(count < SAMPLES_MAX ? count : SAMPLES_MAX);
-	struct overhead_band band = {0, INFINITY};
 
 	if (out == 0)
-		return band;
-	count = sorted(order, ratios, count);
-	band.low = fmin(order[out - 1], 1);
-	band.high = fmax(order[count - out], 1);
-	return band;
+		return (struct rvp_band){0, INFINITY};
+	count = sorted(order, values, count);
+	return (struct rvp_band){order[out - 1], order[count - out]};
 }
 
-enum overhead_verdict overhead_judge(double figure, double bar, double factor, struct overhead_band band,
+struct rvp_band rvp_equal_band(const double *ratios, size_t count)
+{
+	struct rvp_band band = rvp_pairs_band(ratios, count);
+
+	return (struct rvp_band){fmin(band.low, 1), fmax(band.high, 1)};
+}
+
+enum rvp_bar_verdict rvp_bar_judge(double figure, double bar, double factor, struct rvp_band band,
 				     size_t pairs)
 {
-	bool is_seen = pairs >= OVERHEAD_PAIRS_LEAST && band.high - band.low < fabs(factor - 1) / 2;
+	bool is_seen = pairs >= RVP_PAIRS_LEAST && band.high - band.low < fabs(factor - 1) / 2;
 
 	if (!is_seen || isnan(figure))
-		return OVERHEAD_NOT_RESOLVED;
-	return figure <= bar ? OVERHEAD_MET : OVERHEAD_MISSED;
+		return RVP_BAR_NOT_RESOLVED;
+	return figure <= bar ? RVP_BAR_MET : RVP_BAR_MISSED;
 }
