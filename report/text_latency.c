@@ -129,13 +129,13 @@ static void print_histogram(const struct rvp_view *view, const struct row *row)
 	for (size_t i = 0; i < count; i++) {
 		int columns = (int)((parts[i].count * BAR_COLUMNS + most - 1) / most);
 
-		fprintf(view->out, "  %11s to %11s %12s %.*s\n", us_text((double)parts[i].first_us, from),
-			us_text((double)parts[i].last_us, to), rvp_text_count(parts[i].count, number), columns,
+		fprintf(view->out, "  %11s to %11s %12s%s%.*s\n", us_text((double)parts[i].first_us, from),
+			us_text((double)parts[i].last_us, to), rvp_text_count(parts[i].count, number), columns ? " " : "", columns,
 			"########################################");
 	}
 }
 
-/* "1,200 allocs of 34.0 MiB (usual: 3 of 1.0 KiB)". */
+/* "1,200 allocs of 34.0 MiB (usual: 3 of 1.0 KiB)"; the '*' of `what` is the plural's s. */
 static void print_doing(FILE *out, const char **between, double count, double bytes, double usual_count,
 			double usual_bytes, const char *what, bool has_bytes)
 {
@@ -143,7 +143,8 @@ static void print_doing(FILE *out, const char **between, double count, double by
 
 	if (count < 0.5)
 		return;
-	fprintf(out, "%s%s %s", *between, rvp_text_count((uint64_t)llround(count), text), what);
+	fprintf(out, "%s%s %.*s%s%s", *between, rvp_text_count((uint64_t)llround(count), text), (int)strcspn(what, "*"), what,
+		llround(count) == 1 ? "" : "s", strchr(what, '*') + 1);
 	if (has_bytes)
 		fprintf(out, " of %s", rvp_text_bytes((uint64_t)llround(bytes), text));
 	if (usual_count >= 0) {
@@ -165,20 +166,20 @@ static void print_doings(const struct rvp_view *view, const struct rvp_latency_r
 
 #define USUAL(field) (n ? (double)usual->field / n : -1)
 	print_doing(out, &between, doings->alloc_count, doings->alloc_bytes, USUAL(alloc_count), USUAL(alloc_bytes),
-		    "allocs", true);
+		    "alloc*", true);
 	if (view->run->mode == RVP_MODE_FULL)
-		print_doing(out, &between, (double)doings->free_count, 0, USUAL(free_count), 0, "frees", false);
+		print_doing(out, &between, (double)doings->free_count, 0, USUAL(free_count), 0, "free*", false);
 	print_doing(out, &between, (double)doings->map_count, (double)doings->map_bytes, USUAL(map_count), USUAL(map_bytes),
-		    "mappings", true);
-	print_doing(out, &between, (double)doings->unmap_count, 0, USUAL(unmap_count), 0, "unmappings", false);
+		    "mapping*", true);
+	print_doing(out, &between, (double)doings->unmap_count, 0, USUAL(unmap_count), 0, "unmapping*", false);
 	print_doing(out, &between, (double)doings->read_count, (double)doings->read_bytes, USUAL(read_count),
-		    USUAL(read_bytes), "reads of files", true);
-	print_doing(out, &between, (double)doings->thread_count, 0, USUAL(thread_count), 0, "new threads", false);
+		    USUAL(read_bytes), "read* of files", true);
+	print_doing(out, &between, (double)doings->thread_count, 0, USUAL(thread_count), 0, "new thread*", false);
 	print_doing(out, &between, (double)doings->device_alloc_count, (double)doings->device_alloc_bytes,
-		    USUAL(device_alloc_count), USUAL(device_alloc_bytes), "allocs on a device", true);
-	print_doing(out, &between, (double)doings->launch_count, 0, USUAL(launch_count), 0, "launches", false);
-	print_doing(out, &between, (double)doings->kernel_count, 0, USUAL(kernel_count), 0, "kernels", false);
-	print_doing(out, &between, (double)doings->look_count, 0, USUAL(look_count), 0, "looks of rvprof at its memory", false);
+		    USUAL(device_alloc_count), USUAL(device_alloc_bytes), "alloc* on a device", true);
+	print_doing(out, &between, (double)doings->launch_count, 0, USUAL(launch_count), 0, "launch call*", false);
+	print_doing(out, &between, (double)doings->kernel_count, 0, USUAL(kernel_count), 0, "kernel*", false);
+	print_doing(out, &between, (double)doings->look_count, 0, USUAL(look_count), 0, "look* of rvprof at its memory", false);
 #undef USUAL
 	fputs(*between == ',' ? "\n" : "      nothing that is recorded\n", out);
 }
@@ -218,8 +219,8 @@ static void print_stalls(const struct rvp_view *view, const struct rvp_latency_r
 	const struct rvp_stall *stall = NULL;
 	char title[96];
 
-	snprintf(title, sizeof title, "Stalls: %zu steps longer than %d times the median of their phase", rows->all_stall_count,
-		 RVP_STALL_FACTOR);
+	snprintf(title, sizeof title, "Stalls: %zu step%s longer than %d times the median of %s phase", rows->all_stall_count,
+		 rows->all_stall_count == 1 ? "" : "s", RVP_STALL_FACTOR, rows->all_stall_count == 1 ? "its" : "their");
 	rvp_text_title(view, title);
 	for (unsigned i = 0; i < STALLS_SHOWN && (stall = next_longest(rows, stall)); i++)
 		print_stall(view, rows, steps, stall);

@@ -15,6 +15,7 @@ grep -q 'apt-get install -y --no-install-recommends .*\bgcc\b' setup.out || fail
 
 [ "$E2E_BUILD" = "$top/build" ] || skip "tools/demo uses $top/build, these tests $E2E_BUILD"
 only() { # the one run folder of that program here
+	rm -rf rvprof."$1".*.timed
 	set -- rvprof."$1".*
 	[ $# = 1 ] && [ -d "$1" ] || fail "not one run folder but: $*"
 	echo "$1"
@@ -24,8 +25,8 @@ only() { # the one run folder of that program here
 folder=$(only decode) || fail "$folder"
 true_report "$folder" full
 [ "$(summary "$folder" .totals.alloc_bytes)" = "$(said demo.out alloc_bytes)" ] || fail "alloc_bytes differs"
-for word in load_matrix summary.json trace.json; do
-	grep -q $word demo.out || fail "tools/demo says nothing of $word"
+for word in load_matrix summary.json trace.json "Time of steps" "^  energy  .* J in"; do
+	grep -q "$word" demo.out || fail "tools/demo says nothing of $word"
 done
 
 "$top/tools/demo" -- python3 -c '
