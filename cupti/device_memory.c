@@ -2,14 +2,16 @@
 /* device_memory.c: see device_memory.h. */
 #include "cupti/device_memory.h"
 
+#include "cupti/captures.h"
 #include "cupti/follower.h"
 #include "cupti/library.h"
 #include "cupti/nvml.h"
 #include "cupti/places.h"
 
 #include <stdatomic.h>
+#include <time.h>
 
-enum { DEVICES_MAX = 128, POOLS_MAX = 64, MOVED_PARTS = 20 /* 5 % */ };
+enum { DEVICES_MAX = 128, POOLS_MAX = 64, MOVED_PARTS = 20 /* 5 % */, ASKING_MOMENTS = 100 };
 static const uint64_t look_gap_ns = 100000000u, idle_gap_ns = 1000000000u;
 
 static struct {
@@ -18,19 +20,8 @@ static struct {
 } devices[DEVICES_MAX];
 static _Atomic(void *) pools[POOLS_MAX];
 static uint32_t pool_device[POOLS_MAX];
-static _Atomic int captures;
+static _Atomic int pool_asked[POOLS_MAX]; /* how many threads ask the driver of it just now */
 static _Atomic uint32_t has_buffers;
-
-void rvp_device_memory_capture(int change)
-{
-	if (atomic_fetch_add(&captures, change) + change < 0)
-		atomic_store(&captures, 0); /* one that began before us */
-}
-
-bool rvp_device_memory_is_capturing(void)
-{
-	return atomic_load_explicit(&captures, memory_order_relaxed) > 0;
-}
 
 void rvp_device_memory_tracer_has_buffers(void)
 {
@@ -41,7 +32,7 @@ struct rvp_device_room rvp_device_memory_room(void)
 {
 	size_t free_bytes = 0, total_bytes = 0;
 
-	if (!rvp_driver.cuMemGetInfo_v2 || rvp_device_memory_is_capturing())
+	if (!rvp_driver.cuMemGetInfo_v2 || rvp_is_capturing())
 		return (struct rvp_device_room){0};
 	rvp_recorder->begin_own();
 	if (rvp_driver.cuMemGetInfo_v2(&free_bytes, &total_bytes) != RVP_CU_SUCCESS)
@@ -92,6 +83,16 @@ static bool remember(uint32_t device, void *pool)
 	return false;
 }
 
+/* A pool that is about to go is not asked any more: who asks takes microseconds. Not for ever: the thread that asks may be put
+ * aside, below this very call even. */
+static void wait_for_asking(int number)
+{
+	static const struct timespec moment = {.tv_nsec = 100000};
+
+	for (int i = 0; i < ASKING_MOMENTS && atomic_load(&pool_asked[number]); i++)
+		nanosleep(&moment, NULL);
+}
+
 void rvp_device_memory_pool(uint32_t device, void *pool, enum rvp_device_pool change)
 {
 	bool is_new;
@@ -102,8 +103,10 @@ void rvp_device_memory_pool(uint32_t device, void *pool, enum rvp_device_pool ch
 		for (int i = 0; i < POOLS_MAX; i++) {
 			void *there = pool;
 
-			if (atomic_compare_exchange_strong(&pools[i], &there, NULL))
-				device = pool_device[i];
+			if (!atomic_compare_exchange_strong(&pools[i], &there, NULL))
+				continue;
+			device = pool_device[i];
+			wait_for_asking(i);
 		}
 		tell_pool(device, pool, change);
 		return;
@@ -116,10 +119,13 @@ void rvp_device_memory_pool(uint32_t device, void *pool, enum rvp_device_pool ch
 static void look_at_pools(uint32_t device)
 {
 	for (int i = 0; i < POOLS_MAX; i++) {
-		void *pool = atomic_load(&pools[i]);
+		void *pool;
 
+		atomic_fetch_add(&pool_asked[i], 1);
+		pool = atomic_load(&pools[i]);
 		if (pool && pool_device[i] == device)
 			tell_pool(device, pool, RVP_DEVICE_POOL_SEEN);
+		atomic_fetch_sub(&pool_asked[i], 1);
 	}
 }
 

@@ -30,10 +30,6 @@ void rvp_device_memory_now_and_then(uint32_t device);
 /* A pool was met: told of with its figures, again at each look. */
 void rvp_device_memory_pool(uint32_t device, void *pool, enum rvp_device_pool change);
 
-/* A stream's capture begins (1) or ends (-1). */
-void rvp_device_memory_capture(int change);
-bool rvp_device_memory_is_capturing(void);
-
 /* The tracer's buffers on a device are there from now on, as far as known. */
 void rvp_device_memory_tracer_has_buffers(void);
 

@@ -3,6 +3,7 @@
 #include "cupti/memory_calls.h"
 
 #include "cupti/abi_driver.h"
+#include "cupti/captures.h"
 #include "cupti/device_memory.h"
 #include "cupti/follower.h"
 #include "cupti/library.h"
@@ -177,7 +178,7 @@ static bool is_captured(void *stream)
 {
 	int is_capturing = 0;
 
-	if (!rvp_device_memory_is_capturing() || !rvp_driver.cuStreamIsCapturing)
+	if (!rvp_is_capturing() || !rvp_driver.cuStreamIsCapturing)
 		return false;
 	rvp_recorder->begin_own();
 	if (rvp_driver.cuStreamIsCapturing(stream, &is_capturing) != RVP_CU_SUCCESS)
@@ -384,6 +385,12 @@ static void take_at_enter(uint32_t cbid, const struct rvp_cupti_api_data *data)
 				       RVP_DEVICE_POOL_DESTROYED);
 }
 
+/* All functions of captures begin with their stream. */
+static void *stream_of(const struct rvp_cupti_api_data *data)
+{
+	return data->parameters ? *(void *const *)data->parameters : NULL;
+}
+
 static void take_at_exit(uint32_t cbid, const struct rvp_cupti_api_data *data)
 {
 	switch (cbid) {
@@ -396,7 +403,7 @@ static void take_at_exit(uint32_t cbid, const struct rvp_cupti_api_data *data)
 	case RVP_CUPTI_cuStreamBeginCapture_v2:
 	case RVP_CUPTI_cuStreamBeginCapture_v2_ptsz:
 	case RVP_CUPTI_cuStreamBeginCaptureToGraph:
-	case RVP_CUPTI_cuStreamBeginCaptureToGraph_ptsz: rvp_device_memory_capture(1); return;
+	case RVP_CUPTI_cuStreamBeginCaptureToGraph_ptsz: rvp_capture_begins(data->context, stream_of(data)); return;
 	default: return;
 	}
 }
@@ -409,7 +416,7 @@ static void take(uint32_t cbid, const struct rvp_cupti_api_data *data)
 
 	if (cbid == RVP_CUPTI_cuStreamEndCapture || cbid == RVP_CUPTI_cuStreamEndCapture_ptsz) {
 		if (!is_enter && has_ended_capture(result_of(data)))
-			rvp_device_memory_capture(-1);
+			rvp_capture_ends(stream_of(data));
 	} else if (read_free(cbid, data->parameters, &back)) {
 		is_enter ? begin_free(data, &back) : end_free(data, &back);
 	} else if (is_enter) {

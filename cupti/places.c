@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* places.c: see places.h. Contexts are few: a table of CONTEXTS_MAX places, found by their number, which is never used
- * again; `state` says what a place is. Further contexts are told of each time they are met anew, and have device 0. */
+ * again; `state` says what a place is, and the place of one that is gone is another's. Further contexts are told of each time they are met anew, and have device 0. */
 #include "cupti/places.h"
 
 #include "cupti/device_memory.h"
@@ -112,10 +112,13 @@ static bool find(uint32_t number, struct rvp_place_context *found)
 
 		if (state == EMPTY)
 			return false;
-		if (state == LIVING && contexts[i].it.number == number) {
-			*found = contexts[i].it;
+		if (state != LIVING || contexts[i].it.number != number)
+			continue;
+		*found = contexts[i].it;
+		/* Another thread may have put another context there meanwhile. */
+		if (atomic_load(&contexts[i].state) == LIVING && contexts[i].it.number == number &&
+		    found->number == number)
 			return true;
-		}
 	}
 	return false;
 }
@@ -126,10 +129,12 @@ static bool enter(const struct rvp_place_context *it)
 	struct rvp_place_context other;
 
 	for (unsigned i = 0; i < CONTEXTS_MAX; i++) {
-		uint32_t state = EMPTY;
+		uint32_t state = atomic_load(&contexts[i].state);
 
-		if (atomic_compare_exchange_strong(&contexts[i].state, &state, FILLING)) {
+		if ((state == EMPTY || state == GONE) &&
+		    atomic_compare_exchange_strong(&contexts[i].state, &state, FILLING)) {
 			contexts[i].it = *it;
+			atomic_store(&contexts[i].is_looked_at, 0);
 			atomic_store_explicit(&contexts[i].state, LIVING, memory_order_release);
 			return true;
 		}

@@ -15,6 +15,7 @@
 #include "cupti/activity.h"
 #include "cupti/attributes.h"
 #include "cupti/buffers.h"
+#include "cupti/captures.h"
 #include "cupti/device_memory.h"
 #include "cupti/device_time.h"
 #include "cupti/end.h"
@@ -165,13 +166,13 @@ static void now_and_then(uint32_t device)
 	if (now < atomic_load_explicit(&next_look_ns, memory_order_relaxed) || atomic_load(&is_ended) ||
 	    atomic_exchange(&is_at_work, 1))
 		return;
+	rvp_recorder->begin_own();
 	rvp_end_prepare_again();
-	if (!rvp_device_memory_is_capturing()) {
-		rvp_recorder->begin_own();
+	if (!rvp_is_capturing()) {
 		look(device);
-		rvp_recorder->end_own();
 		atomic_store(&next_look_ns, rvp_coarse_ns() + window_ns);
 	}
+	rvp_recorder->end_own();
 	atomic_store(&is_at_work, 0);
 }
 
@@ -180,9 +181,15 @@ static void now_and_then(uint32_t device)
 static void on_resource(uint32_t cbid, const struct rvp_cupti_resource_data *data)
 {
 	switch (cbid) {
-	case RVP_CUPTI_CONTEXT_DESTROY: rvp_places_end_context(data->context, 0); return;
+	case RVP_CUPTI_CONTEXT_DESTROY:
+		rvp_capture_context_ends(data->context);
+		rvp_places_end_context(data->context, 0);
+		return;
 	case RVP_CUPTI_STREAM_CREATED: rvp_places_stream_made(data->context, data->stream); return;
-	case RVP_CUPTI_STREAM_DESTROY: rvp_places_stream_ends(data->context, data->stream); return;
+	case RVP_CUPTI_STREAM_DESTROY:
+		rvp_capture_stream_ends(data->stream);
+		rvp_places_stream_ends(data->context, data->stream);
+		return;
 	default: rvp_graphs_take(cbid, data);
 	}
 }
@@ -479,7 +486,7 @@ void rvp_tracer_sync(void)
 
 	/* A wait would end a capture. */
 	if (atomic_load(&is_ended) || !rvp_driver.cuCtxSynchronize || !rvp_places_context_count() ||
-	    rvp_device_memory_is_capturing())
+	    rvp_is_capturing())
 		return;
 	rvp_recorder->begin_own();
 	begin = rvp_device_time_now();

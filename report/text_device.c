@@ -113,6 +113,11 @@ static void print_refusal(const struct rvp_view *view, const struct rvp_refusal 
 	}
 }
 
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 static void print_refusals(const struct rvp_view *view, const struct rvp_device_refusals *refusals)
 {
 	const struct rvp_refusal *worst = rvp_worst_refusal(refusals);
@@ -120,14 +125,16 @@ static void print_refusals(const struct rvp_view *view, const struct rvp_device_
 
 	if (refusals->routine_count) {
 		label(view, "refused");
-		fprintf(view->out, "%s times, each met by giving back what was cached: PyTorch's routine\n",
-			rvp_text_count(refusals->routine_count, text));
+		fprintf(view->out, "%s time%s, each met by giving back what was cached: PyTorch's routine\n",
+			rvp_text_count(refusals->routine_count, text), plural(refusals->routine_count));
 	}
 	if (!worst)
 		return;
 	label(view, "out of memory");
-	fprintf(view->out, "%s times survived, ", rvp_text_count(refusals->survived_count, text));
-	fprintf(view->out, "%s times fatal; the worst:\n", rvp_text_count(refusals->fatal_count, text));
+	fprintf(view->out, "%s time%s survived, ", rvp_text_count(refusals->survived_count, text),
+		plural(refusals->survived_count));
+	fprintf(view->out, "%s time%s fatal; the worst:\n", rvp_text_count(refusals->fatal_count, text),
+		plural(refusals->fatal_count));
 	print_refusal(view, worst);
 }
 

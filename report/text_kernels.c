@@ -228,8 +228,8 @@ static void print_notes(const struct rvp_kernel_view *view)
 		fputs("The device's clock was not tied to ours: durations are right, moments count from the first work.\n",
 		      out);
 	else if (kernels->clock.steps)
-		fprintf(out, "The clock was set %zu times during the run, by up to %.3f ms: moments near it are wrong.\n",
-			kernels->clock.steps, (double)kernels->clock.largest_step_ns / 1e6);
+		fprintf(out, "The clock was set %zu time%s during the run, by up to %.3f ms: moments near it are wrong.\n",
+			kernels->clock.steps, kernels->clock.steps == 1 ? "" : "s", (double)kernels->clock.largest_step_ns / 1e6);
 }
 
 struct rvp_status rvp_text_kernels(const struct rvp_kernel_view *view)

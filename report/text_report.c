@@ -229,7 +229,7 @@ void rvp_text_totals(const struct rvp_view *view)
 	print_counters(view);
 	label(view, view->run->alive_count ? "live now" : "at the end");
 	print_estimate(view, totals->end_live_bytes, totals->end_error_bytes);
-	fprintf(view->out, " in %s blocks%s\n", rvp_text_count(totals->live_count, text),
+	fprintf(view->out, " in %s block%s%s\n", rvp_text_count(totals->live_count, text), totals->live_count == 1 ? "" : "s",
 		totals->timeline_is_exact ? "" : " ±");
 	print_exact_end(view);
 }

@@ -47,7 +47,7 @@ static void say_peak(const json_t *summary, const struct rvp_run_end *end, const
 	rvp_text_bytes(rss_bytes, resident);
 	rvp_text_bytes(number(totals, "peak_live_bytes"), live);
 	if (json_object_get(totals, "peak_live_bytes"))
-		rvp_say_in_color("peak: %s%s%s resident (RSS), %s%s%s in live blocks", on, resident, off, on,
+		rvp_say_in_color("peak: %s%s%s resident (RSS), %s%s%s in live heap blocks", on, resident, off, on,
 				 live, off);
 	else
 		rvp_say_in_color("peak: %s%s%s resident (RSS)", on, resident, off);

@@ -79,5 +79,7 @@ int run_reset(int steps);
 int run_running(int steps);
 int run_records(int thousands);
 int run_profiler(int count);
+int run_abandoned(int count);
+int run_contexts(int count);
 
 #endif

@@ -125,3 +125,28 @@ int run_records(int count)
 	account_kernel("flood_other", (unsigned long)(ns ? (records + 15) / 16 : 0));
 	return 0;
 }
+
+/* Streams that go while they are captured, more than a table of them may hold; memory behind that. */
+int run_abandoned(int count)
+{
+	CUstream streams[count];
+
+	for (int i = 0; i < count; i++) {
+		MUST(cudaStreamCreateWithFlags(&streams[i], 1));
+		MUST(cudaStreamBeginCapture(streams[i], 0));
+	}
+	for (int i = 0; i < count; i++)
+		MUST(cudaStreamDestroy(streams[i]));
+	client_free(client_alloc(1 << 20));
+	return 0;
+}
+
+/* One context after the other. */
+int run_contexts(int count)
+{
+	for (int i = 0; i < count; i++) {
+		client_free(client_alloc(1 << 20));
+		MUST(cudaDeviceReset());
+	}
+	return 0;
+}

@@ -17,6 +17,7 @@ static const struct {
     {"refused", run_refused, 0},  {"lost", run_lost, 100},     {"flood", run_flood, 1000},
     {"fork", run_fork, 4},        {"killed", run_killed, 6},   {"quick_exit", run_quick_exit, 6},
     {"reset", run_reset, 3},      {"running", run_running, 3}, {"records", run_records, 100}, {"profiler", run_profiler, 100}, {"capture", run_capture, 3},
+    {"abandoned", run_abandoned, 80}, {"contexts", run_contexts, 300},
 };
 
 int main(int argc, char **argv)

@@ -41,3 +41,19 @@ for ending in quick_exit killed fork; do
 	same .memory "memory by kind"
 	end_case
 done
+
+# A capture ends with its stream, too: the device's memory is looked at behind it.
+case_of memory-abandoned-captures
+traced --cuda auto -- abandoned 60
+same .memory "memory by kind"
+"$tool" dump run | grep -q ' device_memory .* occasion=4' || fail "no look at the end: $("$tool" dump run | grep -c ' device_memory ') looks"
+end_case
+
+# Places of contexts that are gone are others': each is told of once, and its end.
+case_of memory-contexts
+traced --cuda auto -- contexts
+same .memory "memory by kind"
+"$tool" dump run | grep -c ' device_context .* is_end=0' >begins
+"$tool" dump run | grep -c ' device_context .* is_end=1' >ends
+[ "$(cat begins ends | xargs)" = '300 300' ] || fail "contexts that began and ended: $(cat begins ends | xargs), not 300"
+end_case
