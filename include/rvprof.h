@@ -60,6 +60,18 @@ enum rvprof_phase {
 enum rvprof_rows { RVPROF_ROWS_OPERATORS = 1, RVPROF_ROWS_PYTHON = 2, RVPROF_ROWS_SHAPES = 4 };
 enum rvprof_adapter { RVPROF_ADAPTER_OFF, RVPROF_ADAPTER_ON, RVPROF_ADAPTER_UNTESTED, RVPROF_ADAPTER_FAILED };
 
+/* A timer's value of a step (rvprof_timers.h). */
+enum rvprof_timer_source { RVPROF_TIMER_THREADS, RVPROF_TIMER_BLOCKS, RVPROF_TIMER_EVENTS };
+struct rvprof_timer_value {
+	uint32_t source; /* enum rvprof_timer_source */
+	uint32_t slot;   /* thread, block or stream */
+	uint32_t place;  /* 1 + processor or multiprocessor; 0: not known */
+	uint32_t unused;
+	uint64_t step, ticks, count;   /* ticks: 0, it has none; count: how many times are summed */
+	uint64_t ns, begin_ns;         /* 0: not known; begin_ns: UNIX */
+	const char *name, *category, *args;
+};
+
 /* What librvprof.so shows under the name rvprof_api_1. It only ever grows at its end; `bytes` says how far it
  * goes. Texts may be NULL. For the calls below, and for bindings of other languages. */
 struct rvprof_api {
@@ -93,6 +105,7 @@ struct rvprof_api {
 	int (*dump)(const char *path);
 	/* From here on calls are recorded one by one: enum rvprof_rows, or'd; 0: no more. What is recorded then. */
 	int (*rows)(int kinds);
+	void (*timer)(const struct rvprof_timer_value *value);
 };
 
 /* Labels that `record` and `clear` leave, for the times of `rvprof report`: the second one has a number behind it. */

@@ -36,6 +36,7 @@ _Static_assert((int)RVPROF_SOURCE_ADAPTER == (int)RVP_SOURCE_ADAPTER,
 	       "rvprof.h numbers sources as the log does");
 _Static_assert((int)RVPROF_SCOPE_RANGE_END == (int)RVP_SCOPE_RANGE_END, "... and kinds of scopes");
 _Static_assert((int)RVPROF_ROWS_SHAPES == (int)RVP_ROWS_SHAPES, "... and kinds of rows");
+_Static_assert((int)RVPROF_TIMER_EVENTS == (int)RVP_TIMER_EVENTS, "... and sources of timers");
 _Static_assert((int)RVPROF_STEP_PHASE == (int)RVP_STEP_PHASE, "... and kinds of step marks");
 _Static_assert((int)RVPROF_PHASE_UPDATE == (int)RVP_STEP_PHASE_UPDATE, "... and phases");
 _Static_assert((int)RVPROF_ADAPTER_FAILED == (int)RVP_ADAPTER_FAILED, "... and states of adapters");
@@ -302,6 +303,22 @@ static int rows(int kinds)
 	return (int)rvp_rows_open((uint32_t)kinds & (RVP_ROWS_OPERATORS | RVP_ROWS_PYTHON | RVP_ROWS_SHAPES));
 }
 
+static void timer(const struct rvprof_timer_value *value)
+{
+	struct stay stay = enter();
+	struct rvp_told told[3] = {{.from = value->name}, {.from = value->category}, {.from = value->args}};
+	uint64_t stamp;
+
+	if (!stay.thread)
+		return;
+	stamp = rvp_mark_stamp(stay.thread, false);
+	RVP_EMIT_TOLD(stay.thread, TIMER, told, 3, .stamp = stamp, .source = value->source, .step = value->step,
+		      .slot = value->slot, .place = value->place, .ticks = value->ticks, .ns = value->ns,
+		      .begin_ns = value->begin_ns, .count = value->count, .name = told[0].text,
+		      .category = told[1].text, .args = told[2].text);
+	leave(stay);
+}
+
 #pragma GCC visibility push(default)
 extern const struct rvprof_api rvprof_api_1;
 const struct rvprof_api rvprof_api_1 = {
@@ -325,5 +342,6 @@ const struct rvprof_api rvprof_api_1 = {
     .clear = clear,
     .dump = dump,
     .rows = rows,
+    .timer = timer,
 };
 #pragma GCC visibility pop

@@ -61,6 +61,7 @@ enum rvp_step_phase {
 /* Which calls are recorded one by one. SHAPES: operators tell what they are called with. */
 enum rvp_row_bit { RVP_ROWS_OPERATORS = 1, RVP_ROWS_PYTHON = 2, RVP_ROWS_SHAPES = 4 };
 /* OPEN: it was entered before the thread's first record in the window. */
+enum rvp_timer_source { RVP_TIMER_THREADS = 0, RVP_TIMER_BLOCKS = 1, RVP_TIMER_EVENTS = 2 };
 enum rvp_python_call { RVP_PYTHON_CALL_BEGIN = 0, RVP_PYTHON_CALL_END = 1, RVP_PYTHON_CALL_OPEN = 2 };
 enum rvp_adapter_state {
 	RVP_ADAPTER_OFF = 0,

@@ -239,6 +239,23 @@ static void put_blas(struct be *be, const struct rvp_moment *moment)
 	put_both(be, &event, where, moment->ns > ns ? moment->ns - ns : 0, moment->ns);
 }
 
+/* Of CUDA events on level 1, as RAF's probes; those inside of threads and kernels on level 2. */
+static void put_timer(struct be *be, const struct rvp_moment *moment)
+{
+	const struct rvp_record_TIMER *timer = &moment->record->TIMER;
+	struct texts texts;
+	struct event event = {texts.name, texts.category, texts.args, moment->process, 0};
+	char where[40];
+
+	if (!timer->begin_ns || !timer->ns || (timer->source != RVP_TIMER_EVENTS && be->level < 2))
+		return;
+	copy(timer->category, texts.category, "timer");
+	copy(timer->name, texts.name, "timer");
+	copy(timer->args, texts.args, "");
+	snprintf(where, sizeof where, "slot %" PRIu64, timer->slot);
+	put_both(be, &event, where, timer->begin_ns, timer->begin_ns + timer->ns);
+}
+
 static void see(struct rvp_observer *observer, const struct rvp_event *event, const struct rvp_state *state)
 {
 	struct be *be = (struct be *)observer;
@@ -253,6 +270,8 @@ static void see(struct rvp_observer *observer, const struct rvp_event *event, co
 		begin_scopes(be, moment);
 	if (moment->record->kind == RVP_BLAS_CALL && be->level > 1)
 		put_blas(be, moment);
+	if (moment->record->kind == RVP_TIMER)
+		put_timer(be, moment);
 }
 
 static bool minds(struct rvp_observer *observer, uint32_t process)

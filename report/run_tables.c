@@ -6,6 +6,8 @@
 #include "report/kernels.h"
 #include "report/occupancy.h"
 #include "report/op_memory.h"
+#include "report/timeline.h"
+#include "report/timer_views.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +17,7 @@ enum { FIRST_TIMES = 1000, TEXT_BYTES = 512 };
 static const double bytes_of_mb = 1048576;
 
 const char *const rvp_run_table_names[RVP_RUN_TABLES + 1] = {"kernels-count", "kernels-trace", "ops", "ops-count", "ops-trace",
-							     "scopes", "memory-trace", NULL};
+							     "scopes", "memory-trace", "timers", NULL};
 
 static struct rvp_status no_memory(void)
 {
@@ -292,6 +294,67 @@ static struct rvp_status print_scopes(struct rvp_run *run, bool is_json, FILE *o
 	return status;
 }
 
+/* ---- timers ---- */
+
+/* In microseconds, if all could be told in time; else all in ticks, those of events in nanoseconds. */
+struct timers {
+	struct rvp_timer_views us, ticks;
+	bool lacks_ns, no_memory;
+};
+
+static void take_timer(struct timers *timers, const struct rvp_run *run, const struct rvp_moment *moment)
+{
+	const struct rvp_record_TIMER *timer = &moment->record->TIMER;
+	bool has_ticks = timer->source != RVP_TIMER_EVENTS;
+	char name[TEXT_BYTES], of[TEXT_BYTES + 40];
+
+	snprintf(of, sizeof of, run->process_count > 1 ? "%s (process %" PRIu32 ")" : "%s%.0" PRIu32, copy(timer->name, name),
+		 run->process_count > 1 ? run->processes[moment->process].pid : 0);
+	timers->lacks_ns |= !timer->ns && (timer->ticks || !has_ticks);
+	if (!rvp_timer_views_add(&timers->us, of, strlen(of), timer->step, timer->slot, (double)timer->ns / 1e3) ||
+	    !rvp_timer_views_add(&timers->ticks, of, strlen(of), timer->step, timer->slot,
+				 (double)(has_ticks ? timer->ticks : timer->ns)))
+		timers->no_memory |= timer->slot < RVP_TIMER_SLOTS_MAX;
+}
+
+static struct rvp_status read_timers(struct rvp_run *run, struct timers *timers)
+{
+	struct rvp_timeline *timeline = rvp_timeline_open(run, RVP_NO_PROCESS);
+	struct rvp_moment moment;
+
+	while (timeline && rvp_timeline_next(timeline, &moment))
+		if (moment.kind == RVP_MOMENT_RECORD && moment.record->kind == RVP_TIMER && moment.process != RVP_NO_PROCESS)
+			take_timer(timers, run, &moment);
+	if (!timeline || timers->no_memory || !rvp_timer_views_end(&timers->us) || !rvp_timer_views_end(&timers->ticks)) {
+		rvp_timeline_close(timeline);
+		return no_memory();
+	}
+	rvp_timeline_close(timeline);
+	return RVP_OK;
+}
+
+static struct rvp_status print_timers(struct rvp_run *run, bool is_json, FILE *out)
+{
+	struct timers timers = {.us.has_decimals = true};
+	struct rvp_json json = {.out = out};
+	struct rvp_status status = read_timers(run, &timers);
+	const struct rvp_timer_views *views = timers.lacks_ns ? &timers.ticks : &timers.us;
+
+	if (!rvp_failed(status) && is_json) {
+		open_json(&json);
+		rvp_json_string(&json, "schema", "rvprof.timers/1");
+		rvp_json_string(&json, "unit", timers.lacks_ns ? "ticks" : "us");
+		rvp_timer_views_json(views, &json);
+		close_json(&json);
+	} else if (!rvp_failed(status)) {
+		fprintf(out, "Timers, in %s\n", timers.lacks_ns ? "ticks" : "microseconds");
+		rvp_timer_views_print(views, out);
+	}
+	rvp_timer_views_free(&timers.us);
+	rvp_timer_views_free(&timers.ticks);
+	return status;
+}
+
 struct rvp_status rvp_run_ops_print(struct rvp_run *run, size_t first_count, bool is_json, FILE *out)
 {
 	struct rvp_op_table table;
@@ -318,6 +381,7 @@ struct rvp_status rvp_run_table_print(struct rvp_run *run, enum rvp_run_table ta
 	case RVP_TABLE_OPS_TRACE: return print_op_trace(run, is_json, out);
 	case RVP_TABLE_SCOPES: return print_scopes(run, is_json, out);
 	case RVP_TABLE_MEMORY_TRACE: return print_memory(run, is_json, out);
+	case RVP_TABLE_TIMERS: return print_timers(run, is_json, out);
 	case RVP_RUN_TABLES: break;
 	}
 	return RVP_OK;

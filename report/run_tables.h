@@ -14,6 +14,7 @@ enum rvp_run_table {
 	RVP_TABLE_OPS_TRACE,
 	RVP_TABLE_SCOPES,
 	RVP_TABLE_MEMORY_TRACE,
+	RVP_TABLE_TIMERS,
 	RVP_RUN_TABLES
 };
 extern const char *const rvp_run_table_names[RVP_RUN_TABLES + 1]; /* NULL ends them */

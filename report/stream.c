@@ -15,7 +15,7 @@ static const bool happens[RVP_KIND_COUNT] = {
     [RVP_FORK] = true,	    [RVP_EXEC] = true,	   [RVP_EXIT] = true,	  [RVP_FOLD] = true,
     [RVP_OWN_COST] = true,  [RVP_FILL] = true,	   [RVP_SCOPE] = true,	  [RVP_TAG] = true,
     [RVP_STEP] = true,	    [RVP_TENSOR] = true,   [RVP_WRITTEN] = true,  [RVP_ADAPTER] = true,
-    [RVP_ROWS] = true,	    [RVP_PYTHON_CALL] = true, [RVP_BLAS_CALL] = true,
+    [RVP_ROWS] = true,	    [RVP_PYTHON_CALL] = true, [RVP_BLAS_CALL] = true, [RVP_TIMER] = true,
     [RVP_DEVICE_CONTEXT] = true, [RVP_DEVICE_ALLOC] = true, [RVP_DEVICE_FREE] = true, [RVP_DEVICE_UNFREE] = true,
     [RVP_DEVICE_MAP] = true, [RVP_DEVICE_UNMAP] = true, [RVP_DEVICE_POOL] = true, [RVP_DEVICE_MEMORY] = true,
     [RVP_DEVICE_REFUSED] = true, [RVP_DEVICE_TENSOR] = true,

@@ -27,21 +27,6 @@ static struct rvp_timer *timer_of(struct rvp_timer_views *views, const char *nam
 	return &views->timers[number];
 }
 
-bool rvp_timer_views_add(struct rvp_timer_views *views, const char *name, size_t length, uint64_t slot, double value)
-{
-	struct rvp_timer *timer = timer_of(views, name, length);
-
-	if (!timer || slot >= RVP_TIMER_SLOTS_MAX ||
-	    !rvp_grow((void **)&timer->slots, &timer->slot_room, slot + 1, sizeof *timer->slots) ||
-	    !rvp_grow((void **)&timer->step, &timer->step_room, timer->step_count + 1, sizeof *timer->step))
-		return false;
-	if (slot >= timer->slot_count)
-		timer->slot_count = slot + 1;
-	add_value(&timer->slots[slot], value);
-	timer->step[timer->step_count++] = value;
-	return true;
-}
-
 static int compare(const void *left, const void *right)
 {
 	double a = *(const double *)left, b = *(const double *)right;
@@ -49,24 +34,46 @@ static int compare(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-static bool end_step(struct rvp_timer *timer)
+static bool end_step(struct rvp_timer_views *views, struct rvp_timer *timer)
 {
-	if (!rvp_grow((void **)&timer->ranks, &timer->rank_room, timer->step_count, sizeof *timer->ranks))
+	if (!rvp_grow((void **)&timer->ranks, &timer->rank_room, timer->value_count, sizeof *timer->ranks))
 		return false;
-	qsort(timer->step, timer->step_count, sizeof *timer->step, compare);
-	for (size_t i = 0; i < timer->step_count; i++)
-		add_value(&timer->ranks[i], timer->step[i]);
-	if (timer->step_count > timer->rank_count)
-		timer->rank_count = timer->step_count;
-	timer->step_count = 0;
+	qsort(timer->values, timer->value_count, sizeof *timer->values, compare);
+	for (size_t i = 0; i < timer->value_count; i++)
+		add_value(&timer->ranks[i], timer->values[i]);
+	if (timer->value_count > timer->rank_count)
+		timer->rank_count = timer->value_count;
+	timer->value_count = 0;
+	timer->steps++;
+	if (timer->steps > views->step_count)
+		views->step_count = timer->steps;
 	return true;
 }
 
-bool rvp_timer_views_step(struct rvp_timer_views *views)
+bool rvp_timer_views_add(struct rvp_timer_views *views, const char *name, size_t length, uint64_t step, uint64_t slot,
+			 double value)
 {
-	views->step_count++;
-	for (size_t i = 0; i < views->names.count; i++)
-		if (views->timers[i].step_count && !end_step(&views->timers[i]))
+	struct rvp_timer *timer = timer_of(views, name, length);
+
+	if (!timer || slot >= RVP_TIMER_SLOTS_MAX)
+		return false;
+	if (timer->value_count && timer->step != step && !end_step(views, timer))
+		return false;
+	if (!rvp_grow((void **)&timer->slots, &timer->slot_room, slot + 1, sizeof *timer->slots) ||
+	    !rvp_grow((void **)&timer->values, &timer->value_room, timer->value_count + 1, sizeof *timer->values))
+		return false;
+	timer->step = step;
+	if (slot >= timer->slot_count)
+		timer->slot_count = slot + 1;
+	add_value(&timer->slots[slot], value);
+	timer->values[timer->value_count++] = value;
+	return true;
+}
+
+bool rvp_timer_views_end(struct rvp_timer_views *views)
+{
+	for (size_t i = 0; i < views->names.count && i < views->room; i++)
+		if (views->timers[i].value_count && !end_step(views, &views->timers[i]))
 			return false;
 	return true;
 }
@@ -82,11 +89,16 @@ static size_t rows_of(const struct rvp_timer *timer)
 	return timer->slot_count > timer->rank_count ? timer->slot_count : timer->rank_count;
 }
 
-static void put_number(FILE *out, const struct rvp_timer_mean *mean, bool is_last)
+/* With three decimals, or as many digits as it takes. */
+static void put_number(const struct rvp_timer_views *views, const struct rvp_timer_mean *mean, bool is_last, FILE *out)
 {
 	char text[RVP_JSON_DOUBLE_BYTES];
+	double value = !mean ? 0 : is_last ? mean->last : mean->average;
 
-	fprintf(out, " %20s", mean ? rvp_json_double_text(is_last ? mean->last : mean->average, text) : "-");
+	if (mean && views->has_decimals)
+		fprintf(out, " %20.3f", value);
+	else
+		fprintf(out, " %20s", mean ? rvp_json_double_text(value, text) : "-");
 }
 
 static void print_row(const struct rvp_timer_views *views, size_t number, size_t slot, FILE *out)
@@ -98,9 +110,9 @@ static void print_row(const struct rvp_timer_views *views, size_t number, size_t
 	if (!mean && !rank)
 		return;
 	fprintf(out, "%8zu", slot);
-	put_number(out, mean, true);
-	put_number(out, mean, false);
-	put_number(out, rank, false);
+	put_number(views, mean, true, out);
+	put_number(views, mean, false, out);
+	put_number(views, rank, false, out);
 	fputs("  ", out);
 	rvp_print_safely(out, views->names.names[number], 0);
 	fputc('\n', out);
@@ -152,7 +164,7 @@ void rvp_timer_views_free(struct rvp_timer_views *views)
 	for (size_t i = 0; i < views->names.count && i < views->room; i++) {
 		free(views->timers[i].slots);
 		free(views->timers[i].ranks);
-		free(views->timers[i].step);
+		free(views->timers[i].values);
 	}
 	free(views->timers);
 	rvp_name_table_free(&views->names);

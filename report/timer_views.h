@@ -6,8 +6,8 @@
  *     average           its running mean: average * (k / (k + 1)) + value / (k + 1), k values before
  *     average of sorted the same mean over the values of each step sorted, smallest first: its slots are ranks
  *
- *     rvp_timer_views_add(&views, timer, slot, value);    all of a step, then
- *     rvp_timer_views_step(&views);                       which ends it
+ *     rvp_timer_views_add(&views, timer, length, step, slot, value);    a timer's steps one after the other
+ *     rvp_timer_views_end(&views);                                      ends the last ones
  *
  * Memory: the slots of all timers; nothing grows with steps. A slot that is given twice in a step has two values of it.
  */
@@ -27,20 +27,23 @@ struct rvp_timer_mean {
 struct rvp_timer {
 	struct rvp_timer_mean *slots, *ranks;
 	size_t slot_count, slot_room, rank_count, rank_room;
-	double *step; /* values of the step at hand */
-	size_t step_count, step_room;
+	double *values; /* of the step at hand */
+	size_t value_count, value_room;
+	uint64_t step, steps; /* steps: how many are over */
 };
 
 struct rvp_timer_views {
 	struct rvp_name_table names;
 	struct rvp_timer *timers; /* by number of the name */
 	size_t room;
-	uint64_t step_count;
+	uint64_t step_count; /* of the timer with the most */
+	bool has_decimals;   /* printed with three decimals; else with as many digits as it takes */
 };
 
 /* False without memory, and for a slot beyond RVP_TIMER_SLOTS_MAX. */
-bool rvp_timer_views_add(struct rvp_timer_views *views, const char *timer, size_t length, uint64_t slot, double value);
-bool rvp_timer_views_step(struct rvp_timer_views *views);
+bool rvp_timer_views_add(struct rvp_timer_views *views, const char *timer, size_t length, uint64_t step, uint64_t slot,
+			 double value);
+bool rvp_timer_views_end(struct rvp_timer_views *views);
 
 /* A row a timer and slot. */
 void rvp_timer_views_print(const struct rvp_timer_views *views, FILE *out);

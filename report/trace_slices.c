@@ -217,6 +217,28 @@ static void ended(struct rvp_scope_listener *listener, const struct rvp_scope *s
 			 end->ns > scope->begin_ns ? end->ns : scope->begin_ns, end->is_open);
 }
 
+/* ---- timers ---- */
+
+/* A pair: slots run beside each other, and regions of one need not nest. */
+static void put_timer(struct rvp_trace_slices *slices, const struct rvp_moment *moment)
+{
+	const struct rvp_record_TIMER *timer = &moment->record->TIMER;
+	struct rvp_scope scope = {.name = timer->name,
+				  .category = timer->category,
+				  .begin_ns = timer->begin_ns,
+				  .tid = moment->tid,
+				  .source = RVP_SOURCE_API};
+	char args[TEXT_BYTES];
+	int length = snprintf(args, sizeof args, "%.*s%sslot=%llu", timer->args.length < 100 ? (int)timer->args.length : 100,
+			      timer->args.length ? timer->args.bytes : "", timer->args.length ? ";" : "",
+			      (unsigned long long)timer->slot);
+
+	if (!timer->begin_ns || !timer->ns || timer->begin_ns + timer->ns < timer->begin_ns)
+		return;
+	scope.args = (struct rvp_text){args, (uint64_t)length};
+	put_pair(slices, &scope, "timer", moment->process, moment->tid, timer->begin_ns + timer->ns, false);
+}
+
 /* ---- BLAS ---- */
 
 /* A leaf: it began behind all that is open on its thread, and is over. */
@@ -325,6 +347,8 @@ void rvp_trace_slices_see(struct rvp_trace_slices *slices, const struct rvp_even
 		return;
 	if (moment->record->kind == RVP_BLAS_CALL)
 		put_blas(slices, moment);
+	if (moment->record->kind == RVP_TIMER)
+		put_timer(slices, moment);
 	if (moment->record->kind != RVP_SCOPE)
 		return;
 	if (moment->record->SCOPE.kind == RVP_SCOPE_RANGE_BEGIN)

@@ -61,7 +61,7 @@ static void print_field(const struct dump *dump, const struct rvp_field *field, 
 	uint64_t number;
 
 	printf(dump->is_json ? ",\"%s\":" : " %s=", field->name);
-	if (field->kind == 'X') {
+	if (field->kind == 'X' || field->kind == 'R') {
 		print_text(*(const struct rvp_text *)value);
 		return;
 	}

@@ -77,7 +77,7 @@ static const char help[] =
     "  --kernels --step N  of one step alone\n"
     "  --latency           times of steps, to the first token and between tokens; stalls and what happened in them\n"
     "  --table NAME        in the layout of an earlier profiler: kernels-count, kernels-trace, ops, ops-count, ops-trace,\n"
-    "                      scopes, memory-trace (ops: operators of rvprof.h)\n"
+    "                      scopes, memory-trace, timers (ops: operators of rvprof.h; timers: of rvprof_timers.h)\n"
     "  --top N             call stacks a list (10 in the first, 5 in the others)\n"
     "  --frames N          lines a call stack (5)\n"
     "  --json              the text of summary.json; with any other option that answer\n"
@@ -171,7 +171,7 @@ static bool table_of(struct settings *settings, const char *word)
 			settings->table = (enum rvp_run_table)i;
 			return true;
 		}
-	rvp_complain("--table takes kernels-count, kernels-trace, ops, ops-count, ops-trace, scopes or memory-trace, not '%s'%s%s%s",
+	rvp_complain("--table takes kernels-count, kernels-trace, ops, ops-count, ops-trace, scopes, memory-trace or timers, not '%s'%s%s%s",
 		     word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 	return false;
 }

@@ -275,7 +275,6 @@ struct rvp_status rvp_stats_memory_trace(struct rvp_csv_rows *rows, const struct
 
 /* ---- timers ---- */
 
-/* Into the views; a row of another step than the one before ends that one. */
 static struct rvp_status read_timer(const struct rvp_csv_rows *rows, struct rvp_timer_views *views, uint64_t *step,
 				    bool *is_first)
 {
@@ -294,11 +293,9 @@ static struct rvp_status read_timer(const struct rvp_csv_rows *rows, struct rvp_
 		return fail_row(rows, "a slot is beyond 16777215");
 	if (!*is_first && at < *step)
 		return fail_row(rows, "a step comes again, or too late: rows are in order of steps");
-	if (!*is_first && at != *step && !rvp_timer_views_step(views))
-		return no_memory(rows);
 	*is_first = false;
 	*step = at;
-	return rvp_timer_views_add(views, name, strlen(name), slot, value) ? RVP_OK : no_memory(rows);
+	return rvp_timer_views_add(views, name, strlen(name), at, slot, value) ? RVP_OK : no_memory(rows);
 }
 
 static struct rvp_status read_timers(struct rvp_csv_rows *rows, struct rvp_timer_views *views)
@@ -310,7 +307,7 @@ static struct rvp_status read_timers(struct rvp_csv_rows *rows, struct rvp_timer
 	while (!rvp_failed(status = rvp_csv_rows_next(rows, &has_row)) && has_row)
 		if (*rows->fields[2] && rvp_failed(status = read_timer(rows, views, &step, &is_first)))
 			return status;
-	if (!rvp_failed(status) && !is_first && !rvp_timer_views_step(views))
+	if (!rvp_failed(status) && !rvp_timer_views_end(views))
 		status = no_memory(rows);
 	return status;
 }

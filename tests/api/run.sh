@@ -161,6 +161,50 @@ windows)
 	done
 	check 'two that exclude each other: one line' [ "$(RVPROF_OUTPUT=$scratch/both RVPROF_STEPS=1:2 RVPROF_SCHEDULE=active=1 LD_PRELOAD=$library "$programs/windows" 2 2>&1)" = 'rvprof: schedule and steps both say which steps are recorded: give one of them' ]
 	;;
+timers)
+	"$programs/timers" >without.csv 2>without
+	check 'without the profiler' grep -qx 'right 1 beyond 4 steps 2 syncs 0' without
+	recorded run "$programs/timers" >with.csv 2>with
+	check 'with it' grep -qx 'right 1 beyond 4 steps 2 syncs 2' with
+	for compiler in 'cc -std=c11 -x c' 'c++ -std=c++17 -x c++'; do
+		command -v "${compiler%% *}" >/dev/null || continue
+		check "strict: $compiler" $compiler -pedantic -Wall -Wextra -Werror -I"$here/../../include" -c "$here/timers.c" -o strict.o
+	done
+	views='{"name": "read", "slots": [0, 1], "last": [2000000, 6000000], "average": [3000000, 4000000], "average_sorted": [2000000, 5000000]}'
+	"$tool" stats timers without.csv --json >views.json
+	check 'the views of the CSV' grep -qF "$views" views.json
+	check 'finalized' "$tool" finalize run
+	"$tool" report run --table timers --json >views.json
+	check 'in time' grep -q '"unit": "us"' views.json
+	# 2, 6; 3, 4; 2, 5 million ticks: in the same proportions, whatever the pace.
+	check 'the three views, as worked' [ "$(awk '/"read"/ { sub(/.*"last"/, ""); gsub(/[^0-9. ]/, " "); printf "%.4f %.4f %.4f %.4f", $1 / $2 * 6, $3 / $4 * 4, $5 / $6 * 5, $3 / $1 * 2 }' views.json)" = '2.0000 3.0000 2.0000 3.0000' ]
+	check 'eight rows' [ "$(told run | wc -l)" -gt 0 -a "$("$tool" dump run | grep -c ' timer ')" = 8 ]
+	check 'what had no slot is a figure' grep -q '"timers without a slot": 4' run/summary.json
+	check 'a row in the trace' in_trace run '"ph":"b","cat":"timer","id":"0x[0-9a-f]*","name":"compute",.*"args":{"category":"on threads","args":"slot=1"}'
+	"$tool" export chrome-be run -o one.json
+	"$tool" export chrome-be run --level 2 -o two.json
+	check 'an operator by macro' grep -q '"args_string": "64x64;..f32.."' one.json
+	check 'its category is its tid' grep -q '"tid": "ComputationOperator"' one.json
+	check 'level 2 is not in level 1' [ "$(grep -c 'second level' one.json)$(grep -c 'second level' two.json)" = 02 ]
+	check 'it ends where its block is left' [ "$("$tool" op run --json | sed -n 's/.*"leaves early".*"count": \([0-9]*\), "open_count": \([0-9]*\).*/\1 \2/p')" = '2 0' ]
+	check 'and where the program does' [ "$("$tool" op run --json | sed -n 's/.*"whole".*"count": \([0-9]*\), "open_count": \([0-9]*\).*/\1 \2/p')" = '1 0' ]
+	;;
+timers-device)
+	"$programs/timers_device" 2>without
+	check 'without the profiler' grep -qx 'right 1 pace 1 dropped 0' without
+	recorded run "$programs/timers_device" 2>with
+	check 'with it' grep -qx 'right 1 pace 1 dropped 0' with
+	check 'finalized' "$tool" finalize run
+	"$tool" dump run | grep ' timer ' >rows
+	check 'a row a block, region and step' [ "$(grep -c 'source=1' rows)" = 16 ]
+	check 'a row a probe' [ "$(grep -c 'source=2 .*name="kernel" category="ComputationOperator" args="64;f32"' rows)" = 2 ]
+	"$tool" export chrome-be run -o one.json
+	check 'probes are of level 1' [ "$(grep -c '"name": "kernel"' one.json)$(grep -c '"name": "load"' one.json)" = 40 ]
+	"$tool" report run --table timers >views
+	check 'views' [ "$(grep -c 'load$\|multiply$\|kernel$' views)" = 9 ]
+	nvcc=$(command -v nvcc || ls /usr/local/cuda*/bin/nvcc 2>/dev/null | head -n 1)
+	[ -z "$nvcc" ] || check 'nvcc takes it' "$nvcc" -std=c++17 -Werror all-warnings -Xcompiler -Wall,-Wextra -I"$here/../../include" -x cu -c "$here/timers_device.cc" -o device.o
+	;;
 c++)
 	check 'without the profiler' [ "$("$programs/next_step" "$programs/part.so")" = steps ]
 	check 'with it' [ "$(recorded run "$programs/next_step" "$programs/part.so")" = steps ]
