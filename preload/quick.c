@@ -3,6 +3,7 @@
 #include "preload/quick.h"
 
 #include "preload/cost.h"
+#include "preload/folder.h"
 #include "preload/snapshot.h"
 
 enum { AGREED = 8 }; /* blocks of a thread whose size word says what malloc_usable_size says */
@@ -17,7 +18,14 @@ static struct rvp_counters nobodys;
 static bool is_possible(void)
 {
 	return (rvp_process.options.mode == RVP_MODE_SAMPLED || rvp_process.is_windowed) && !rvp_process.options.writes &&
-	       rvp_real.is_libcs && rvp_local.counters;
+	       rvp_real.is_libcs && (rvp_local.counters || rvp_process.is_windowed);
+}
+
+/* Where the thread counts. While a window is closed no record gives it a slot. */
+static bool has_place(struct rvp_thread *thread)
+{
+	return rvp_local.counters ||
+	       (rvp_process.is_windowed && rvp_folder_give_slot(thread) && rvp_local.counters != NULL);
 }
 
 bool rvp_word_is_confirmed(struct rvp_thread *thread, const void *block, uint64_t usable)
@@ -48,7 +56,7 @@ void rvp_quick_learn(struct rvp_thread *thread, const void *block, uint64_t usab
 {
 	if (__builtin_expect(rvp_local.is_quick || !is_possible(), 0))
 		return;
-	if (rvp_word_is_confirmed(thread, block, usable))
+	if (rvp_word_is_confirmed(thread, block, usable) && has_place(thread))
 		open_way(thread);
 }
 

@@ -2,6 +2,7 @@
 /* hooks_renamed.c: see hooks_renamed.h. */
 #include "preload/blocks.h"
 #include "preload/cost.h"
+#include "preload/folder.h"
 #include "preload/fronts.h"
 #include "preload/full.h"
 #include "preload/recorder.h"
@@ -22,6 +23,12 @@ struct rvp_process rvp_process; /* before its constructor: not off */
 _Atomic uint64_t rvp_alive[1];
 
 _Atomic uint8_t rvp_blocks_filter[1 << RVP_BLOCKS_FILTER_BITS];
+
+bool rvp_folder_give_slot(struct rvp_thread *thread)
+{
+	(void)thread;
+	return false;
+}
 
 void rvp_cost_begin_short(struct rvp_thread *thread)
 {
