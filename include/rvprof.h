@@ -225,13 +225,15 @@ static inline void rvprof_metric(const char *name, double value)
 
 /* Blocks that are born from here on are counted and not recorded, up to rvprof_start(1): no stack, no purpose, not in
  * live bytes. All counters stay exact, known blocks end as ever, marks are recorded; how many blocks were passed over
- * stands under `lost` ("paused"), and what depends on them is not called exact. */
+ * stands under `lost` ("paused"), and what depends on them is not called exact. With `rvprof run --capture program` it is
+ * so from the start. */
 static inline void rvprof_stop(void)
 {
 	RVPROF_TELL_(record(0));
 }
 
-/* Recording goes on; it is on from the begin. level 0 is rvprof_stop(); with level 2 the calls of Python functions and of
+/* Recording goes on; it is on from the begin. A window that --schedule or a time keeps closed stays closed. level 0 is
+ * rvprof_stop(); with level 2 the calls of Python functions and of
  * PyTorch's operators are recorded one by one, until the next start of another level or stop; levels above 2 are as 2. */
 static inline void rvprof_start(int level)
 {

@@ -6,7 +6,7 @@ export PATH LIBRVPROF="$E2E_LIB"
 CPATH=$here/../../include PYTHONPATH=$here/../../python
 export CPATH PYTHONPATH
 pages=0
-for page in "$here"/../../docs/tutorials/*.md; do
+for page in "$here"/../../docs/tutorials/*.md "$here"/../../docs/schedule.md; do
 	name=$(basename "$page" .md)
 	mkdir "$name"
 	{ echo 'set -eux'; sed -n '/^```sh$/,/^```$/{/^```/d;p;}' "$page"; } >"$name/commands"
