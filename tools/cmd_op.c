@@ -6,6 +6,7 @@
 #include "report/run_tables.h"
 #include "tools/commands.h"
 #include "tools/newest_run.h"
+#include "tools/op_layers.h"
 #include "tools/run_place.h"
 #include "tools/run_program.h"
 #include "tools/run_record.h"
@@ -22,6 +23,7 @@ enum { FIRST_DEFAULT = 1000, FIRST_MAX = 10000000, RUN_WORDS = 16 };
 static const char help[] =
     "Usage: rvprof op [--json] [--first N] [DIR]\n"
     "       rvprof op [--json] [--first N] [-o DIR] [-f] [--mode MODE] -- CMD [ARG..]\n"
+    "       rvprof op 'LAYERS' --input SHAPE ..     operators that are run here: `rvprof op --input= --help`\n"
     "Operators of rvprof.h and rvprof.py (rvprof_op_begin) by name and args: how often, latency in microseconds, time\n"
     "less that of operators inside, and the most that was live of what they asked for (workspace).\n"
     "  DIR         of a run that is there, or the newest here\n"
@@ -191,6 +193,8 @@ int rvp_cmd_op(int argc, char **argv)
 	const char *folder;
 	int status;
 
+	if (rvp_op_is_of_layers(argc, argv))
+		return rvp_op_of_layers(argc, argv);
 	if (!read_arguments(&arguments, argc, argv, &status))
 		return status;
 	if (arguments.is_command)
