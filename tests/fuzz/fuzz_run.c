@@ -12,7 +12,9 @@
 #include "report/kernels_trace.h"
 #include "report/kernels_verdict.h"
 #include "report/latency.h"
+#include "report/export_be.h"
 #include "report/run.h"
+#include "report/run_tables.h"
 #include "report/write_csv.h"
 #include "report/write_summary.h"
 #include "report/write_kernels.h"
@@ -126,6 +128,17 @@ static void write_devices(struct rvp_run *run, struct rvp_attribution *attributi
 	rvp_kernel_trace_close(&device_trace);
 }
 
+/* Tables and begins and ends; a run without devices has no kernels. */
+static void write_tables(struct rvp_run *run, FILE *out)
+{
+	for (int table = 0; table < RVP_RUN_TABLES; table++)
+		if (rvp_failed(rvp_run_table_print(run, (enum rvp_run_table)table, table % 2, out)) &&
+		    table > RVP_TABLE_KERNELS_TRACE)
+			abort();
+	if (rvp_failed(rvp_export_be(run, 2, out)))
+		abort();
+}
+
 /* As rvp_finalize, into no file. */
 static void write_all(struct rvp_run *run, struct rvp_attribution *attribution, FILE *out)
 {
@@ -182,6 +195,7 @@ static void attribute(struct rvp_run *run)
 	if (!out || rvp_failed(rvp_attribute(run, NULL, &attribution)))
 		abort();
 	write_all(run, attribution, out);
+	write_tables(run, out);
 	rvp_attribution_close(attribution);
 	fclose(out);
 	free(text);
