@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -156,12 +157,32 @@ static struct rvp_status put(const struct arguments *arguments, struct rvp_run *
 	    run, &(struct rvp_trace_part){.pid = arguments->pid, .from = arguments->from, .to = arguments->to}, out);
 }
 
+/* Into what is no file of its own: a pipe, a terminal, /dev/null. A file beside it would take its place. */
+static struct rvp_status put_into(const struct arguments *arguments, struct rvp_run *run, const char *path)
+{
+	FILE *out = fopen(path, "we");
+	struct rvp_status status;
+
+	if (!out)
+		return rvp_fail("write", path, errno);
+	status = put(arguments, run, out);
+	if (fclose(out) != 0 && !rvp_failed(status) && errno != EPIPE)
+		status = rvp_fail("write", path, errno);
+	return status;
+}
+
+/* Beside it, and renamed; a link's target, so that the link stays. */
 static struct rvp_status put_file(const struct arguments *arguments, struct rvp_run *run, const char *path)
 {
-	char new_path[PATH_MAX + 80];
+	char new_path[PATH_MAX + 80], target[PATH_MAX];
 	struct rvp_status status;
+	struct stat file;
 	FILE *out;
 
+	if (stat(path, &file) == 0 && !S_ISREG(file.st_mode))
+		return put_into(arguments, run, path);
+	if (realpath(path, target))
+		path = target;
 	snprintf(new_path, sizeof new_path, "%s.new", path);
 	out = fopen(new_path, "we");
 	if (!out)
