@@ -184,7 +184,7 @@ static void step(int source, int kind, int phase, uint64_t seq_len, uint64_t tok
 	struct stay stay;
 	struct rvp_text text;
 
-	rvp_window_rows();
+	rvp_rows_at_mark();
 	if (kind != RVP_STEP_PHASE)
 		rvp_device_mark();
 	stay = enter();
@@ -264,7 +264,7 @@ static void record(int level)
 {
 	struct stay stay;
 
-	rvp_rows_open(level > 1 ? RVP_ROWS_OPERATORS | RVP_ROWS_PYTHON | RVP_ROWS_SHAPES : 0);
+	rvp_rows_ask(rvp_rows_of_level(level));
 	stay = enter();
 	if (stay.thread || active())
 		rvp_window_program(stay.thread, level, RVP_WINDOW_PROGRAM);
@@ -300,7 +300,7 @@ static int dump(const char *path)
 
 static int rows(int kinds)
 {
-	return (int)rvp_rows_open((uint32_t)kinds & (RVP_ROWS_OPERATORS | RVP_ROWS_PYTHON | RVP_ROWS_SHAPES));
+	return (int)rvp_rows_open((uint32_t)kinds & RVP_ROWS_ALL);
 }
 
 static void timer(const struct rvprof_timer_value *value)

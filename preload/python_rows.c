@@ -20,7 +20,7 @@
 enum { PYTHON_FILE_INPUT = 257 };
 enum { ARGUMENTS_AS_TUPLE = 1, ARGUMENTS_NONE = 4, ARGUMENTS_ONE = 8, ARGUMENTS_FAST = 0x80 };
 enum { EVENT_CALL = 0, EVENT_RETURN = 3 };	      /* PyTrace_CALL, PyTrace_RETURN */
-enum { CODES = 1024, PAGES = 64, FRAMES_MAX = 512 }; /* codes: a power of two */
+enum { CODES = 1024, PAGES = 64, FRAMES_MAX = 512, FAILURES_MAX = 100 }; /* codes: a power of two */
 
 typedef int profile_function(void *object, void *frame, int what, void *argument);
 
@@ -324,16 +324,18 @@ static void *adopt(void *self, void *arguments)
 
 /* ---- opening and closing ---- */
 
-static void *open_function, *close_function, *learn_function; /* of the text; owned */
+static void *open_function, *close_function, *learn_function, *ready_function; /* of the text; owned */
 
 static void *take_functions(void *self, void *arguments)
 {
 	(void)self;
-	if (!python->PyArg_ParseTuple(arguments, "OOO", &open_function, &close_function, &learn_function))
+	if (!python->PyArg_ParseTuple(arguments, "OOOO", &open_function, &close_function, &learn_function,
+				      &ready_function))
 		return NULL;
 	python->Py_IncRef(open_function);
 	python->Py_IncRef(close_function);
 	python->Py_IncRef(learn_function);
+	python->Py_IncRef(ready_function);
 	return nothing();
 }
 
@@ -426,7 +428,6 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	enum found *found = argument;
 	struct rvp_object object;
-	struct rvp_thread *thread;
 
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -436,11 +437,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 		    !rvp_elf_symbol(&object, "Py_AddPendingCall"))
 			return 0;
 		*found = rvp_adapter_calls_find(&object) && find_more(&object) ? FOUND : LACKS_SOMETHING;
-		thread = rvp_enter();
-		if (thread) {
-			rvp_python_meet(&object);
-			rvp_leave(thread);
-		}
+		rvp_python_meet(&object);
 		return 1;
 	}
 	return 0;
@@ -473,9 +470,18 @@ static const char *said(void *result)
 	return *text ? text : NULL;
 }
 
-bool rvp_python_rows_can_call(void)
+enum rvp_python_where rvp_python_rows_where(void)
 {
-	return !find_interpreter() && more.PyGILState_Check();
+	if (find_interpreter())
+		return RVP_PYTHON_NOWHERE;
+	return more.PyGILState_Check() ? RVP_PYTHON_HERE : RVP_PYTHON_ELSEWHERE;
+}
+
+/* An interpreter that no walk has met is not looked for: this is asked often. */
+bool rvp_python_rows_call_soon(int (*call)(void *))
+{
+	return rvp_python_current() && !rvp_process_is_vfork_child() && !find_interpreter() &&
+	       python->Py_AddPendingCall(call, NULL) == 0;
 }
 
 /* A function of the text, called with what is pending put aside; NULL: it raised, and that is cleared. */
@@ -492,6 +498,19 @@ static void *call_aside(void *const *function)
 	python->PyErr_Restore(type, value, trace);
 	rvp_quick_resume(left);
 	return result;
+}
+
+bool rvp_python_rows_is_ready(void)
+{
+	static _Atomic unsigned failures; /* very early even our own text does not run */
+	void *result = find_interpreter() ? NULL : call_aside(&ready_function);
+	bool is_ready;
+
+	if (!result)
+		return atomic_fetch_add(&failures, 1) >= FAILURES_MAX; /* so that it is told why */
+	is_ready = python->PyLong_AsLongLong(result) != 0;
+	python->Py_DecRef(result);
+	return is_ready;
 }
 
 bool rvp_python_rows_learn_torch(void)
@@ -517,44 +536,15 @@ static void close_here(void)
 		python->Py_DecRef(result);
 }
 
-static _Atomic bool is_open, is_asked, must_ask;
-
-/* By the interpreter on its main thread: what the window says by now. */
-static int settle(void *nothing_else)
-{
-	bool wanted = rvp_rows_kinds() & RVP_ROWS_PYTHON;
-
-	(void)nothing_else;
-	atomic_store(&is_asked, false);
-	if (atomic_load(&is_open) == wanted)
-		return 0;
-	if (wanted)
-		atomic_store(&is_open, !open_here());
-	else {
-		close_here();
-		atomic_store(&is_open, false);
-	}
-	return 0;
-}
-
-void rvp_python_rows_ask(void)
-{
-	if (atomic_exchange(&must_ask, false) && !atomic_exchange(&is_asked, true) &&
-	    python->Py_AddPendingCall(settle, NULL) != 0)
-		atomic_store(&is_asked, false); /* its queue is full */
-}
+static bool is_open; /* changed with the interpreter's lock */
 
 void rvp_python_rows_open(uint32_t *kinds, const char **why)
 {
 	const char *reason = find_interpreter();
 
-	if (!reason && !more.PyGILState_Check()) {
-		atomic_store(&must_ask, true);
-		return;
-	}
 	if (!reason)
 		reason = open_here();
-	atomic_store(&is_open, !reason);
+	is_open = !reason;
 	if (!reason)
 		return;
 	*kinds &= ~(uint32_t)RVP_ROWS_PYTHON;
@@ -563,12 +553,7 @@ void rvp_python_rows_open(uint32_t *kinds, const char **why)
 
 void rvp_python_rows_close(void)
 {
-	if (!atomic_load(&is_open))
-		return;
-	if (!rvp_python_rows_can_call()) {
-		atomic_store(&must_ask, true);
-		return;
-	}
-	close_here();
-	atomic_store(&is_open, false);
+	if (is_open && rvp_python_rows_where() == RVP_PYTHON_HERE)
+		close_here();
+	is_open = false;
 }

@@ -20,11 +20,17 @@
 void rvp_python_rows_open(uint32_t *kinds, const char **why);
 void rvp_python_rows_close(void);
 
-/* Behind the window's change: what could not be done here is asked of the interpreter's main thread. */
-void rvp_python_rows_ask(void);
+/* The interpreter's lock is with this thread, with another, or there is no interpreter that rows could be had of. */
+enum rvp_python_where { RVP_PYTHON_HERE, RVP_PYTHON_ELSEWHERE, RVP_PYTHON_NOWHERE };
+enum rvp_python_where rvp_python_rows_where(void);
 
-/* Whether this thread has the interpreter's lock; then: PyTorch is asked to show its tensors (torch_rows.h). */
-bool rvp_python_rows_can_call(void);
+/* Its main thread calls this between two instructions. False: it can't be asked now. In any phase. */
+bool rvp_python_rows_call_soon(int (*call)(void *));
+
+/* HERE: false: the interpreter is starting, and it can't be yet. */
+bool rvp_python_rows_is_ready(void);
+
+/* HERE: PyTorch is asked to show its tensors (torch_rows.h). */
 bool rvp_python_rows_learn_torch(void);
 
 #endif

@@ -16,7 +16,7 @@
 
 enum { RECORD_BYTES = 8, TAKEN_AT_ONCE = 256 };
 
-static _Atomic uint32_t open_kinds, window;
+static _Atomic uint32_t open_kinds, window, wanted_kinds;
 static _Atomic uint64_t owner, taken; /* number of the process that opened it: a child by fork has another */
 
 uint32_t rvp_rows_kinds(void)
@@ -88,6 +88,11 @@ uint32_t rvp_rows_open(uint32_t wanted)
 
 	if (atomic_load(&rvp_process.state) != RVP_READY || (!wanted && !rvp_rows_kinds()))
 		return 0;
+	if (rvp_python_rows_where() == RVP_PYTHON_ELSEWHERE) {
+		rvp_rows_ask(wanted);
+		return wanted;
+	}
+	atomic_store(&wanted_kinds, wanted);
 	atomic_store(&open_kinds, 0);
 	if (wanted) {
 		rvp_imports_look();
@@ -97,7 +102,58 @@ uint32_t rvp_rows_open(uint32_t wanted)
 	kinds = change(wanted, &why);
 	tell(kinds, wanted, why);
 	atomic_store(&open_kinds, kinds);
-	rvp_python_rows_ask();
 	errno = error;
 	return kinds;
+}
+
+/* ---- asking ---- */
+
+_Atomic uint32_t rvp_rows_asked;
+static _Atomic uint64_t asker; /* number of the process */
+static _Atomic bool is_queued;
+
+/* By the interpreter, with its lock. A child by fork has its parent's queue. */
+static int answer(void *nothing)
+{
+	uint32_t asked;
+
+	(void)nothing;
+	atomic_store(&is_queued, false);
+	if (!rvp_python_rows_is_ready())
+		return 0; /* the next look asks again */
+	asked = atomic_exchange(&rvp_rows_asked, 0);
+	if (asked && atomic_load(&asker) == rvp_process.number)
+		rvp_rows_open(asked - 1);
+	return 0;
+}
+
+void rvp_rows_look(void)
+{
+	bool expected = false;
+
+	if (__builtin_expect(!atomic_load_explicit(&rvp_rows_asked, memory_order_relaxed), 1) ||
+	    atomic_load(&rvp_process.locked) || !atomic_compare_exchange_strong(&is_queued, &expected, true))
+		return;
+	if (!rvp_python_rows_call_soon(answer))
+		atomic_store(&is_queued, false);
+}
+
+void rvp_rows_ask(uint32_t kinds)
+{
+	bool is_so = kinds ? kinds == atomic_load(&wanted_kinds) && rvp_rows_kinds() : !rvp_rows_kinds();
+
+	atomic_store(&asker, rvp_process.number);
+	atomic_store(&rvp_rows_asked, is_so ? 0 : 1 + kinds);
+	rvp_rows_look();
+}
+
+void rvp_rows_at_mark_slow(void)
+{
+	uint32_t asked;
+
+	if (rvp_local.phase != RVP_OUTSIDE || rvp_python_rows_where() != RVP_PYTHON_NOWHERE)
+		return;
+	asked = atomic_exchange(&rvp_rows_asked, 0);
+	if (asked)
+		rvp_rows_open(asked - 1);
 }

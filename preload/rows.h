@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.h: the program's own calls, one record each, for the rows of a trace: Python functions and framework operators
- * while a window for them is open (rvprof.profile, rvprof_start(2)), products of matrices (blas.h) unless recording is
+ * while a window for them is open (rvprof.profile, rvprof_start(2), --rows), products of matrices (blas.h) unless recording is
  * paused.
  *
  *   - Outside a window nothing of ours is called: no profile function, no callback is installed.
@@ -15,12 +15,38 @@
 
 #include "preload/thread.h"
 
+#include <stdatomic.h>
+
 /* Of --max-log, one part in so many. */
 enum { RVP_ROWS_LOG_SHARE = 4 };
 
-/* enum rvp_row_bit: opens a window for these, or changes the one that is open; 0 closes it. What is on then. Where Python is
- * concerned and the caller has not the interpreter's lock, its main thread does it a moment later. In phase OUTSIDE. */
+enum { RVP_ROWS_ALL = RVP_ROWS_OPERATORS | RVP_ROWS_PYTHON | RVP_ROWS_SHAPES };
+
+/* enum rvp_row_bit: opens a window for these, or changes the one that is open; 0 closes it. What is on then. In phase
+ * OUTSIDE, and not out of a signal handler. Where the caller has not the lock of the interpreter that there is, it is asked
+ * for (below), and what is wanted is told. */
 uint32_t rvp_rows_open(uint32_t kinds);
+
+/* The same from anywhere: done by the interpreter's main thread between two of its instructions, as soon as it can; in a
+ * process without one at the program's next mark (rvp_rows_at_mark). */
+void rvp_rows_ask(uint32_t kinds);
+
+/* Now and then: what was asked for and could not be passed on. In any phase. */
+void rvp_rows_look(void);
+
+extern _Atomic uint32_t rvp_rows_asked __attribute__((visibility("hidden"))); /* 1 + the kinds; 0: nothing */
+void rvp_rows_at_mark_slow(void);
+static inline void rvp_rows_at_mark(void)
+{
+	if (__builtin_expect(atomic_load_explicit(&rvp_rows_asked, memory_order_relaxed) != 0, 0))
+		rvp_rows_at_mark_slow();
+}
+
+/* Of rvprof_start's levels. */
+static inline uint32_t rvp_rows_of_level(int level)
+{
+	return level > 1 ? RVP_ROWS_ALL : 0;
+}
 
 /* What is recorded at present; the window's number, from 1, in this process. */
 uint32_t rvp_rows_kinds(void);

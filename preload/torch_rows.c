@@ -336,7 +336,7 @@ void rvp_torch_rows_open(uint32_t *kinds, const char **why)
 		*why = reason ? reason : *why;
 		return;
 	}
-	if (*kinds & RVP_ROWS_SHAPES && !layout.is_tried && rvp_python_rows_can_call())
+	if (*kinds & RVP_ROWS_SHAPES && !layout.is_tried && rvp_python_rows_where() == RVP_PYTHON_HERE)
 		learn();
 	if (*kinds & RVP_ROWS_SHAPES && !(layout.inputs && layout.sizes)) {
 		*kinds &= ~(uint32_t)RVP_ROWS_SHAPES;

@@ -106,6 +106,8 @@ static void settle(void)
 		else
 			rvp_pause_end();
 		set_alive();
+		if (rvp_process.options.rows)
+			rvp_rows_ask(is_held ? 0 : RVP_ROWS_ALL);
 	} while (is_held != (atomic_load(&rvp_process.entry->held) != 0));
 }
 
@@ -236,10 +238,8 @@ static enum rvp_ctl_result obey(struct rvp_thread *thread, uint64_t order)
 	case RVP_CTL_STOP: {
 		bool is_start = rvp_ctl_verb_of(order) == RVP_CTL_START;
 		int wanted = is_start ? (int)rvp_ctl_level(order) : 0;
-		uint32_t rows = wanted > 1 ? RVP_ROWS_OPERATORS | RVP_ROWS_PYTHON | RVP_ROWS_SHAPES : 0;
 
-		if (rows != rvp_rows_kinds())
-			atomic_store(&rvp_window_rows_due, 1 + rows);
+		rvp_rows_ask(rvp_rows_of_level(wanted));
 		return rvp_window_program(thread, wanted, RVP_WINDOW_ORDER) ? RVP_CTL_DONE : RVP_CTL_WAS_SO;
 	}
 	case RVP_CTL_CLEAR: rvp_window_clear(thread); return RVP_CTL_DONE;
@@ -249,16 +249,6 @@ static enum rvp_ctl_result obey(struct rvp_thread *thread, uint64_t order)
 		return RVP_CTL_DONE;
 	default: return RVP_CTL_UNKNOWN;
 	}
-}
-
-_Atomic uint32_t rvp_window_rows_due;
-
-void rvp_window_open_rows(void)
-{
-	uint32_t due = atomic_exchange(&rvp_window_rows_due, 0);
-
-	if (due && rvp_local.phase == RVP_OUTSIDE)
-		rvp_rows_open(due - 1);
 }
 
 static void look_at_order(struct rvp_thread *thread)
@@ -276,6 +266,7 @@ void rvp_window_look(struct rvp_thread *thread)
 {
 	look_at_times(thread);
 	look_at_order(thread);
+	rvp_rows_look();
 }
 
 /* ---- begin and end ---- */
@@ -296,6 +287,8 @@ static void begin(uint32_t held)
 		rvp_pause_begin();
 	if (!held)
 		rvp_pause_end();
+	if (!held && rvp_process.options.rows)
+		rvp_rows_ask(RVP_ROWS_ALL);
 	rvp_window_begin_steps();
 }
 

@@ -44,16 +44,6 @@ void rvp_window_look(struct rvp_thread *thread);
 /* True: it was not so already. Between rvp_enter and rvp_leave. */
 bool rvp_window_program(struct rvp_thread *thread, int level, enum rvp_window_cause cause);
 
-/* Rows of calls (rows.h) that an order from outside wants: they open at the program's next mark, in phase OUTSIDE. 0: no
- * change; else 1 + their kinds. */
-extern _Atomic uint32_t rvp_window_rows_due __attribute__((visibility("hidden")));
-void rvp_window_open_rows(void);
-static inline void rvp_window_rows(void)
-{
-	if (__builtin_expect(atomic_load_explicit(&rvp_window_rows_due, memory_order_relaxed) != 0, 0))
-		rvp_window_open_rows();
-}
-
 /* "clear 1", "clear 2", ...: a snapshot and its label. */
 void rvp_window_clear(struct rvp_thread *thread);
 

@@ -33,6 +33,7 @@ __all__ = ["active", "scope", "scope_begin", "scope_end", "op", "op_begin", "op_
            "ProfilerActivity", "supported_activities", "record_function", "tensorboard_trace_handler"]
 
 _PYTHON = 2  # enum rvprof_source
+_OPERATORS, _FUNCTIONS, _SHAPES, _ALL_ROWS = 1, 2, 4, 7  # enum rvprof_rows
 _NEXT, _BEGIN, _END = 0, 1, 2  # enum rvprof_step_kind
 _NO_STEP = b"failed"  # name of the end of what was no step
 _PHASES = {None: 0, "load": 1, "warmup": 2, "prefill": 3, "decode": 4, "forward": 5, "backward": 6, "update": 7}
@@ -266,12 +267,15 @@ def metric(name, value):
 def stop():
     """Blocks that are born from here on are counted and not recorded, up to start(); see rvprof.h."""
     if _api:
+        _api["rows"](0)
         _api["record"](0)
 
 
 def start(level=1):
-    """Recording goes on; it is on from the begin. level 0 is stop()."""
+    """Recording goes on; it is on from the begin. level 0 is stop(); with level 2 each call of a Python function and of an
+    operator of PyTorch's is recorded, until another start or stop."""
     if _api:
+        _api["rows"](_ALL_ROWS if level > 1 else 0)
         _api["record"](level)
 
 
@@ -400,9 +404,6 @@ class record_function(_Around):
 
     def _end(self):
         scope_end()
-
-
-_OPERATORS, _FUNCTIONS, _SHAPES = 1, 2, 4  # enum rvprof_rows
 
 
 class _Windows:

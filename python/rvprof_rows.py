@@ -6,7 +6,6 @@ take an event of sys.monitoring; _hook and _unhook set the profile function of a
 of the thread that calls it; _ours says whether this thread's is ours; _rows takes the two functions that open and close.
 """
 import sys
-import threading
 
 TOOLS = (4, 3)  # not those of debuggers, coverage, profilers and optimizers: theirs stay free
 tool = None
@@ -45,6 +44,8 @@ def close_monitoring():
 def open_profile():
     if sys.getprofile() is not None:
         return b"this thread has a profile function already (sys.setprofile)"
+    import threading
+
     _hook()
     if threading._profile_hook is None:
         threading.setprofile(_adopt)
@@ -52,9 +53,21 @@ def open_profile():
 
 
 def close_profile():
+    import threading
+
     _unhook()
     if threading._profile_hook is _adopt:
         threading.setprofile(None)
+
+
+def is_ready():
+    """Not while the interpreter starts, or is in the middle of an import: what is half there can't be imported."""
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return False
+        frame = frame.f_back
+    return "site" in sys.modules or bool(sys.flags.no_site)
 
 
 def learn_torch():
@@ -69,6 +82,6 @@ def learn_torch():
 
 
 if hasattr(sys, "monitoring"):
-    _rows(open_monitoring, close_monitoring, learn_torch)
+    _rows(open_monitoring, close_monitoring, learn_torch, is_ready)
 else:
-    _rows(open_profile, close_profile, learn_torch)
+    _rows(open_profile, close_profile, learn_torch, is_ready)

@@ -155,6 +155,11 @@ static bool read_CUDA_BUDGET(struct rvp_options *options, struct rvp_part value)
 	options->cuda_budget_milli = (uint32_t)(whole * 10 + tenths);
 	return true;
 }
+static bool read_ROWS(struct rvp_options *options, struct rvp_part value)
+{
+	return value.length > 0 && read_flag(&options->rows, value);
+}
+
 static bool read_SYNC_STEPS(struct rvp_options *options, struct rvp_part value)
 {
 	return read_flag(&options->sync_steps, value);

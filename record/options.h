@@ -34,7 +34,7 @@ struct rvp_options {
 	bool writes; /* follow the writes to large blocks for a window */
 	enum rvp_cuda cuda;
 	uint32_t cuda_budget_milli; /* in thousandths: 30 is 3 % */
-	bool sync_steps;
+	bool sync_steps, rows;
 	bool force, quiet;          /* of `run` alone */
 	enum rvp_wants_color color; /* of `run` alone */
 	struct rvp_schedule schedule; /* of --schedule or --steps; active 0: every step is recorded */

@@ -10,6 +10,10 @@ run_rows() { # LABEL PYTHON KIND [OPTION..]
 		fail "$label: $(tail -n 3 "$label.err")"
 	[ ! -s "$label.err" ] || fail "$label: $(head -n 1 "$label.err")"
 }
+called() { # FOLDER FUNCTION TIMES
+	got=$(jq "[.traceEvents[] | select(.cat == \"python_function\" and (.name | endswith(\": $2\")))] | length" "$1/trace.json")
+	[ "$got" = "$3" ] || fail "$1: $got rows of $2, not $3"
+}
 of_threads() { sort -s -n -k1,1 "$1"; }
 checked=0
 for python in /usr/bin/python3 ${E2E_PYTHONS:-"$HOME"/.pyenv/versions/3.*/bin/python3}; do
@@ -27,8 +31,15 @@ for python in /usr/bin/python3 ${E2E_PYTHONS:-"$HOME"/.pyenv/versions/3.*/bin/py
 	[ "$(sort -u "others.$version.out" | tr '\n' ' ')" = "True None True True " ] || fail "$version: others' functions: $(tr '\n' ' ' <"others.$version.out")"
 	run_rows "forks.$version" "$python" forks
 	[ "$(cat "forks.$version.out")" = 7 ] || fail "$version: the child"
-	[ "$(jq '[.traceEvents[] | select(.cat == "python_function" and (.name | endswith(": leaf")))] | length' "forks.$version/trace.json")" = 2 ] ||
-		fail "$version: rows around a fork"
+	called "forks.$version" leaf 2
+	run_rows "levels.$version" "$python" levels
+	called "levels.$version" catching 2
+	run_rows "all.$version" "$python" steps --rows on
+	called "all.$version" catching 8
+	run_rows "window.$version" "$python" steps --rows on --steps 3:6
+	called "window.$version" catching 3
+	run_rows "none.$version" "$python" steps
+	called "none.$version" catching 0
 	checked=$((checked + 1))
 done
 [ $checked -ge 1 ] || fail "no interpreter from 3.9 to 3.13"

@@ -169,4 +169,24 @@ def many():
     print("held_bytes=%d" % kept.__alloc__())
 
 
-{"calls": main, "others": others, "forks": forks, "many": many}[sys.argv[1]]()
+def steps():
+    for i in range(8):
+        rvprof.step()
+        for _ in range(40):
+            bytearray(100000)  # a hook now and then, so that what was asked for is passed on
+        catching()
+
+
+def levels():
+    catching()
+    rvprof.start(2)
+    catching()
+    rvprof.start(1)
+    catching()
+    rvprof.start(2)
+    catching()
+    rvprof.stop()
+    catching()
+
+
+{"calls": main, "steps": steps, "levels": levels, "others": others, "forks": forks, "many": many}[sys.argv[1]]()
