@@ -121,6 +121,30 @@ START_TEST(times_and_workspace)
 }
 END_TEST
 
+/* What was freed inside, while its operator is open and when it is over, makes room in the operators outside of it. */
+START_TEST(room_is_used_again)
+{
+	struct seen seen = {.sink.see = see};
+	struct rvp_op_sink *sinks[] = {&seen.sink, NULL};
+
+	open_run();
+	MAKE(one, SCOPE, 99, .stamp = 2000, .kind = RVP_SCOPE_OPERATOR_BEGIN, .name = TEXT("out"));
+	MAKE(one, SCOPE, 99, .stamp = 2100, .kind = RVP_SCOPE_OPERATOR_BEGIN, .name = TEXT("in"));
+	MAKE(one, ALLOC, 0, .stamp = 2200, .address = 0x1000, .bytes = 400);
+	MAKE(one, FREE, 0, .stamp = 2300, .address = 0x1000);
+	MAKE(one, ALLOC, 0, .stamp = 2400, .address = 0x2000, .bytes = 300);
+	MAKE(one, SCOPE, 99, .stamp = 2500, .kind = RVP_SCOPE_OPERATOR_END);
+	MAKE(one, FREE, 0, .stamp = 2600, .address = 0x2000); /* its operator is over */
+	MAKE(one, ALLOC, 0, .stamp = 2700, .address = 0x2000, .bytes = 350);
+	MAKE(one, SCOPE, 99, .stamp = 2800, .kind = RVP_SCOPE_OPERATOR_END);
+	read_run();
+	ck_assert(!rvp_failed(rvp_op_runs_read(run, sinks, NULL)));
+	expect(&seen, 0, "in", 400, 400, 400, 300);
+	expect(&seen, 1, "out", 800, 400, 400, 350);
+	close_run();
+}
+END_TEST
+
 /* The value of a key on this line of the text; false: another line. */
 static bool value_of(const char *line, const char *key, char value[64])
 {
@@ -238,6 +262,7 @@ int main(void)
 	TCase *tcase = tcase_create("all");
 
 	tcase_add_test(tcase, times_and_workspace);
+	tcase_add_test(tcase, room_is_used_again);
 	tcase_add_test(tcase, begins_and_ends_nest);
 	tcase_add_test(tcase, timers_of_a_run);
 	suite_add_tcase(suite, tcase);
