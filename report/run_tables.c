@@ -113,36 +113,39 @@ static const char *model_of(const struct rvp_run *run, char text[TEXT_BYTES])
 	return text;
 }
 
-static struct rvp_status print_kernels(struct rvp_run *run, bool is_trace, bool is_json, FILE *out)
+static struct rvp_status read_kernels(struct kernels *kernels, struct rvp_run *run)
 {
-	char text[TEXT_BYTES];
-	const struct rvp_kernel_heading heading = {.toolkit = "cupti", .arch = "cuda", .device = model_of(run, text)};
-	struct kernels kernels = {.sink.see = see_kernel, .run = run, .first_ns = RVP_NEVER, .is_trace = is_trace};
-	struct rvp_kernel_sink *sinks[] = {&kernels.sink, NULL};
-	struct rvp_json json = {.out = out};
+	struct rvp_kernel_sink *sinks[] = {&kernels->sink, NULL};
 	struct rvp_kernels read;
 	struct rvp_status status;
-	bool done = true;
 
 	if (!rvp_run_has_devices(run))
 		return rvp_fail_with("print the kernels", NULL, "nothing was recorded of a device in this run");
-	rvp_kernel_list_open(&kernels.list, &heading, out, is_json ? &json : NULL);
-	if (is_trace && is_json)
-		open_json(&json);
 	status = rvp_kernels_read(&read, run, &(struct rvp_kernel_question){.sinks = sinks});
 	if (rvp_failed(status))
 		return status;
 	rvp_kernels_free(&read);
-	if (is_trace) {
-		rvp_kernel_list_close(&kernels.list);
-		if (is_json)
-			close_json(&json);
-	} else if (!kernels.no_memory) {
-		done = is_json ? rvp_kernel_table_count_json(&kernels.table, &heading, out)
-			       : rvp_kernel_table_count(&kernels.table, &heading, out);
-	}
-	rvp_kernel_table_free(&kernels.table);
-	return kernels.no_memory || !done ? no_memory() : RVP_OK;
+	return kernels->no_memory ? no_memory() : RVP_OK;
+}
+
+static struct rvp_status list_kernels(struct rvp_run *run, bool is_json, FILE *out)
+{
+	char text[TEXT_BYTES];
+	const struct rvp_kernel_heading heading = {.toolkit = "cupti", .arch = "cuda", .device = model_of(run, text)};
+	struct kernels kernels = {.sink.see = see_kernel, .run = run, .first_ns = RVP_NEVER, .is_trace = true};
+	struct rvp_json json = {.out = out};
+	struct rvp_status status;
+
+	rvp_kernel_list_open(&kernels.list, &heading, out, is_json ? &json : NULL);
+	if (is_json && rvp_run_has_devices(run))
+		open_json(&json);
+	status = read_kernels(&kernels, run);
+	if (rvp_failed(status))
+		return status;
+	rvp_kernel_list_close(&kernels.list);
+	if (is_json)
+		close_json(&json);
+	return RVP_OK;
 }
 
 /* ---- operators, as kernels ---- */
@@ -184,20 +187,6 @@ static void list_op(struct rvp_op_sink *sink, const struct rvp_op_run *run)
 
 static const struct rvp_kernel_heading of_ops = {.toolkit = "operators of rvprof.h", .arch = "x64"};
 
-static struct rvp_status print_op_counts(struct rvp_run *run, bool is_json, FILE *out)
-{
-	struct ops ops = {.sink.see = count_op, .run = run};
-	struct rvp_op_sink *sinks[] = {&ops.sink, NULL};
-	struct rvp_status status = rvp_op_runs_read(run, sinks, NULL);
-	bool done = !ops.no_memory;
-
-	if (!rvp_failed(status) && done)
-		done = is_json ? rvp_kernel_table_count_json(&ops.table, &of_ops, out)
-			       : rvp_kernel_table_count(&ops.table, &of_ops, out);
-	rvp_kernel_table_free(&ops.table);
-	return rvp_failed(status) || done ? status : no_memory();
-}
-
 static struct rvp_status print_op_trace(struct rvp_run *run, bool is_json, FILE *out)
 {
 	struct ops ops = {.sink.see = list_op, .run = run};
@@ -215,6 +204,48 @@ static struct rvp_status print_op_trace(struct rvp_run *run, bool is_json, FILE 
 	if (is_json)
 		close_json(&json);
 	return RVP_OK;
+}
+
+/* ---- counts ---- */
+
+static struct rvp_status count_ops(struct rvp_run *run, struct rvp_kernel_table *table)
+{
+	struct ops ops = {.sink.see = count_op, .run = run};
+	struct rvp_op_sink *sinks[] = {&ops.sink, NULL};
+	struct rvp_status status = rvp_op_runs_read(run, sinks, NULL);
+
+	*table = ops.table;
+	return !rvp_failed(status) && ops.no_memory ? no_memory() : status;
+}
+
+struct rvp_status rvp_run_table_groups(struct rvp_run *run, enum rvp_run_table which, struct rvp_kernel_table *table)
+{
+	struct kernels kernels = {.sink.see = see_kernel, .run = run};
+	struct rvp_status status;
+
+	*table = (struct rvp_kernel_table){0};
+	if (which == RVP_TABLE_OPS_COUNT)
+		return count_ops(run, table);
+	if (which != RVP_TABLE_KERNELS_COUNT)
+		return rvp_fail_with("look for a name", NULL, "--query goes with --table kernels-count or ops-count");
+	status = read_kernels(&kernels, run);
+	*table = kernels.table;
+	return status;
+}
+
+static struct rvp_status print_counts(struct rvp_run *run, enum rvp_run_table which, bool is_json, FILE *out)
+{
+	char text[TEXT_BYTES];
+	const struct rvp_kernel_heading of_kernels = {.toolkit = "cupti", .arch = "cuda", .device = model_of(run, text)};
+	const struct rvp_kernel_heading *heading = which == RVP_TABLE_OPS_COUNT ? &of_ops : &of_kernels;
+	struct rvp_kernel_table table;
+	struct rvp_status status = rvp_run_table_groups(run, which, &table);
+	bool done = true;
+
+	if (!rvp_failed(status))
+		done = is_json ? rvp_kernel_table_count_json(&table, heading, out) : rvp_kernel_table_count(&table, heading, out);
+	rvp_kernel_table_free(&table);
+	return done ? status : no_memory();
 }
 
 /* ---- memory ---- */
@@ -374,10 +405,10 @@ struct rvp_status rvp_run_ops_print(struct rvp_run *run, size_t first_count, boo
 struct rvp_status rvp_run_table_print(struct rvp_run *run, enum rvp_run_table table, bool is_json, FILE *out)
 {
 	switch (table) {
-	case RVP_TABLE_KERNELS_COUNT: return print_kernels(run, false, is_json, out);
-	case RVP_TABLE_KERNELS_TRACE: return print_kernels(run, true, is_json, out);
+	case RVP_TABLE_KERNELS_COUNT:
+	case RVP_TABLE_OPS_COUNT: return print_counts(run, table, is_json, out);
+	case RVP_TABLE_KERNELS_TRACE: return list_kernels(run, is_json, out);
 	case RVP_TABLE_OPS: return rvp_run_ops_print(run, FIRST_TIMES, is_json, out);
-	case RVP_TABLE_OPS_COUNT: return print_op_counts(run, is_json, out);
 	case RVP_TABLE_OPS_TRACE: return print_op_trace(run, is_json, out);
 	case RVP_TABLE_SCOPES: return print_scopes(run, is_json, out);
 	case RVP_TABLE_MEMORY_TRACE: return print_memory(run, is_json, out);

@@ -23,6 +23,7 @@
 #include "tools/newest_run.h"
 #include "tools/report_kernels.h"
 #include "tools/report_questions.h"
+#include "tools/stats_tables.h"
 #include "tools/summary_verdicts.h"
 
 #include <errno.h>
@@ -41,6 +42,7 @@ struct settings {
 	unsigned top_count, frame_count;
 	bool json, has_top, ledger, kernels, latency, has_table;
 	enum rvp_run_table table;
+	const char *query;
 	enum rvp_kernels_by kernels_by;
 	const char *rule_files[RULE_FILES_MAX + 1]; /* NULL ends them */
 	int rule_count;
@@ -78,6 +80,7 @@ static const char help[] =
     "  --latency           times of steps, to the first token and between tokens; stalls and what happened in them\n"
     "  --table NAME        in the layout of an earlier profiler: kernels-count, kernels-trace, ops, ops-count, ops-trace,\n"
     "                      scopes, memory-trace, timers (ops: operators of rvprof.h; timers: of rvprof_timers.h)\n"
+    "  --table NAME --query REGEX  of kernels-count and ops-count: the names that begin so, taken for parts of one\n"
     "  --top N             call stacks a list (10 in the first, 5 in the others)\n"
     "  --frames N          lines a call stack (5)\n"
     "  --json              the text of summary.json; with any other option that answer\n"
@@ -98,6 +101,7 @@ const struct option rvp_report_options[] = {
 	{"kernels", no_argument, NULL, 'k'},
 	{"latency", no_argument, NULL, 'L'},
 	{"table", required_argument, NULL, 'T'},
+	{"query", required_argument, NULL, 'q'},
 	{"top", required_argument, NULL, 'n'},
 	{"frames", required_argument, NULL, 'd'},
 	{"json", no_argument, NULL, 'j'},
@@ -184,6 +188,7 @@ static bool take_option(struct settings *settings, int option)
 	case 't': settings->to = optarg; return true;
 	case 'b': settings->by = optarg; return true;
 	case 'T': return table_of(settings, optarg);
+	case 'q': settings->query = optarg; return true;
 	case 'k': settings->kernels = true; return true;
 	case 'L': settings->latency = true; return true;
 	case 'n': settings->has_top = true; return number_of("top", optarg, &settings->top_count);
@@ -237,6 +242,10 @@ static bool take_options(struct settings *settings, int argc, char **argv, bool 
 	}
 	if (settings->has_table)
 		return table_is_alone(settings);
+	if (settings->query) {
+		rvp_complain("report --query goes with --table kernels-count or ops-count");
+		return false;
+	}
 	if (settings->kernels)
 		return kernels_are_whole(settings);
 	if (settings->by && !measure_of(settings->by, &settings->measure))
@@ -517,6 +526,23 @@ static struct rvp_status kernels(struct report *report)
 							      .rule_files = settings->rule_files});
 }
 
+static struct rvp_status print_table(const struct report *report)
+{
+	const struct settings *settings = &report->settings;
+	struct rvp_kernel_table table;
+	struct rvp_status status;
+
+	if (!settings->query)
+		return rvp_run_table_print(report->run, settings->table, settings->json, stdout);
+	status = rvp_run_table_groups(report->run, settings->table, &table);
+	if (!rvp_failed(status))
+		status = rvp_print_kernel_query(&table, &(struct rvp_table_asked){.query = settings->query,
+										  .is_json = settings->json,
+										  .out = stdout});
+	rvp_kernel_table_free(&table);
+	return status;
+}
+
 static struct rvp_status answer(struct report *report, const char *folder)
 {
 	struct rvp_status status = rvp_run_open(&report->run, folder);
@@ -530,7 +556,7 @@ static struct rvp_status answer(struct report *report, const char *folder)
 		return status;
 	report->view.run = report->run;
 	if (report->settings.has_table)
-		return rvp_run_table_print(report->run, report->settings.table, report->settings.json, stdout);
+		return print_table(report);
 	if (report->settings.kernels)
 		return kernels(report);
 	if (report->settings.latency)
