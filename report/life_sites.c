@@ -12,7 +12,7 @@ enum { CROSSERS_MAX = 1 << 16 };
 
 void rvp_life_open(struct rvp_life *life, const struct rvp_steps *steps)
 {
-	*life = (struct rvp_life){.steps = steps};
+	*life = (struct rvp_life){.steps = steps, .present = -1};
 }
 
 struct rvp_life_path *rvp_life_path_of(struct rvp_life *life, uint32_t number)
@@ -149,11 +149,20 @@ static void see_phases(struct rvp_life *life, struct rvp_life_site *site, const 
 		site->forward_bytes += event->block.bytes;
 }
 
+/* Most events, and most births of what dies, are in the step of the event before. */
+static bool is_present(const struct rvp_life *life, uint64_t ns)
+{
+	const struct rvp_steps *steps = life->steps;
+
+	return life->present >= 0 && life->present + 1 < (int64_t)steps->count &&
+	       ns >= steps->steps[life->present].begin_ns && ns < steps->steps[life->present + 1].begin_ns;
+}
+
 /* Behind the last step nothing belongs to it any more: what goes there went later than in the step of its
  * birth. */
 static int64_t step_at(const struct rvp_life *life, uint64_t ns)
 {
-	int64_t step = rvp_step_at(life->steps, ns);
+	int64_t step = is_present(life, ns) ? life->present : rvp_step_at(life->steps, ns);
 
 	return step >= 0 && step + 1 == (int64_t)life->steps->count && ns > life->steps->steps[step].end_ns
 		   ? step + 1
@@ -206,7 +215,7 @@ void rvp_life_see(struct rvp_life *life, const struct rvp_event *event)
 	path = rvp_life_path_of(life, event->block.site);
 	if (!path)
 		return;
-	step = step_at(life, event->moment->ns);
+	step = life->present = step_at(life, event->moment->ns);
 	if (step < 0 && !path->row) {
 		see_before_steps(path, event);
 		return;

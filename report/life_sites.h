@@ -69,6 +69,7 @@ struct rvp_life {
 	struct rvp_life_crosser *crossers;
 	size_t crosser_count, crosser_room;
 	const struct rvp_steps *steps;
+	int64_t present; /* step of the last event */
 	bool no_memory;
 };
 

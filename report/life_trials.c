@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* life_trials.c: see life_trials.h. A few blocks are on trial at a time; a block that finds no place is not
- * tried. */
+ * tried. Most deaths are of none of them, which a sieve tells by one bit. */
 #include "report/life_trials.h"
 
 #include "report/path_spans.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { PLACES = 64, TRIALS_A_SITE = 64, CALLERS = 1 << 14, WRAPPER_CALLERS = 4 };
+enum { PLACES = 64, TRIALS_A_SITE = 64, CALLERS = 1 << 14, WRAPPER_CALLERS = 4, SIEVE_BITS = 1024 };
 
 struct trial {
 	uint64_t address;
@@ -31,6 +32,8 @@ struct rvp_trials {
 	size_t process_count;
 	struct trial places[PLACES];
 	unsigned open_count;
+	uint64_t sieve[SIEVE_BITS / 64]; /* a bit an address on trial, and of some that were */
+	unsigned ended_count;            /* since the sieve was made anew */
 	struct caller callers[CALLERS];
 };
 
@@ -84,12 +87,37 @@ static uint32_t scope_of(struct rvp_trials *trials, const struct rvp_process *pr
 	return scope;
 }
 
+static void put_into_sieve(struct rvp_trials *trials, uint64_t address)
+{
+	uint64_t bit = (address * 0x9e3779b97f4a7c15u >> 40) % SIEVE_BITS;
+
+	trials->sieve[bit / 64] |= (uint64_t)1 << bit % 64;
+}
+
+static bool may_be_tried(const struct rvp_trials *trials, uint64_t address)
+{
+	uint64_t bit = (address * 0x9e3779b97f4a7c15u >> 40) % SIEVE_BITS;
+
+	return trials->sieve[bit / 64] >> bit % 64 & 1;
+}
+
+static void renew_sieve(struct rvp_trials *trials)
+{
+	trials->ended_count = 0;
+	memset(trials->sieve, 0, sizeof trials->sieve);
+	for (int i = 0; i < PLACES; i++)
+		if (trials->places[i].is_open)
+			put_into_sieve(trials, trials->places[i].address);
+}
+
 static void end_trial(struct rvp_trials *trials, struct rvp_life *life, struct trial *trial, bool stayed)
 {
 	struct rvp_life_path *path;
 
 	trial->is_open = false;
 	trials->open_count--;
+	if (++trials->ended_count == PLACES)
+		renew_sieve(trials);
 	path = rvp_life_path_of(life, trial->site);
 	if (path && stayed)
 		path->stayed++;
@@ -142,6 +170,7 @@ static void begin_trial(struct rvp_trials *trials, const struct rvp_event *event
 		if (!trials->places[i].is_open) {
 			trials->places[i] = trial;
 			trials->open_count++;
+			put_into_sieve(trials, trial.address);
 			return;
 		}
 }
@@ -155,6 +184,8 @@ static bool is_tried_enough(struct rvp_life *life, uint32_t site)
 
 static void see_death(struct rvp_trials *trials, struct rvp_life *life, const struct rvp_event *event)
 {
+	if (!may_be_tried(trials, event->block.address))
+		return;
 	for (int i = 0; i < PLACES && trials->open_count; i++) {
 		struct trial *trial = &trials->places[i];
 
