@@ -33,6 +33,14 @@ struct packing {
 	struct rvp_piece_packer packer;
 };
 
+/* Of a mapped file that was gone through: its pages stay with the file. */
+static void let_go(const uint8_t *from, size_t bytes)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)from & -page;
+
+	madvise((void *)first, (uintptr_t)from + bytes - first, MADV_DONTNEED);
+}
+
 static struct rvp_status write_at(int fd, const void *bytes, size_t length, uint64_t at, const char *folder)
 {
 	const char *from = bytes;
@@ -107,6 +115,7 @@ static struct rvp_status put_all(struct packing *packing)
 			return rvp_fail("pack the log in", packing->folder, ECANCELED);
 		end = end_of_piece(packing, at);
 		status = put_piece(packing, at, end - at);
+		let_go(packing->log + at, end - at);
 	}
 	return status;
 }
@@ -203,14 +212,6 @@ static void *make_room(const char *folder, size_t bytes, bool *is_of_file)
 	return map;
 }
 
-/* The pages stay with the file. */
-static void let_go(const uint8_t *from, size_t bytes)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)from & -page;
-
-	madvise((void *)first, (uintptr_t)from + bytes - first, MADV_DONTNEED);
-}
-
 /* One behind the other: where one is lost, the reader finds the next chunk as after any damage. */
 static struct rvp_status unpack_into(struct rvp_unpacked *unpacked, const uint8_t *file, size_t bytes,
 				     const char *folder)
@@ -228,6 +229,7 @@ static struct rvp_status unpack_into(struct rvp_unpacked *unpacked, const uint8_
 		}
 		if (unpacked->is_of_file)
 			let_go(log, pieces.header.log_bytes);
+		let_go(pieces.packed, pieces.header.packed_bytes);
 	}
 	rvp_piece_packer_close(&packer);
 	return RVP_OK;
@@ -315,6 +317,10 @@ static bool unpacks_to_the_log(const struct packing *packing, const uint8_t *fil
 			  rvp_piece_unpack(&packer, &pieces.header, pieces.packed, room) &&
 			  memcmp(room, packing->log + at, pieces.header.log_bytes) == 0 &&
 			  !(packing->stop && packing->stop());
+		if (is_same) {
+			let_go(packing->log + at, pieces.header.log_bytes);
+			let_go(pieces.packed, pieces.header.packed_bytes);
+		}
 		at += pieces.header.log_bytes;
 	}
 	rvp_piece_packer_close(&packer);
