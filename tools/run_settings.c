@@ -95,6 +95,19 @@ static bool add_rules(struct rvp_run_settings *settings, const char *file)
 	return fits;
 }
 
+/* Adds a list of sources to those of before. */
+static bool add_power(struct rvp_run_settings *settings, const char *list)
+{
+	size_t length = strlen(settings->power);
+
+	if (length + strlen(list) + 2 > sizeof settings->power) {
+		rvp_complain("cannot take --power %s: the list of sources is too long", list);
+		return false;
+	}
+	snprintf(settings->power + length, sizeof settings->power - length, "%s%s", length ? "," : "", list);
+	return true;
+}
+
 /* One option of the table; 0 or the status. */
 static int take(struct rvp_run_settings *settings, const char *name, const char *value)
 {
@@ -106,6 +119,11 @@ static int take(struct rvp_run_settings *settings, const char *name, const char 
 		if (!add_rules(settings, value))
 			return RVP_EXIT_RUN_FAILED;
 		value = settings->rules;
+	}
+	if (!strcmp(name, "power") && *value) {
+		if (!add_power(settings, value))
+			return RVP_EXIT_RUN_FAILED;
+		value = settings->power;
 	}
 	if (!rvp_options_set(&settings->options, name, strlen(name), value, strlen(value), complaint,
 			     sizeof complaint))

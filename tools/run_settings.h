@@ -18,6 +18,7 @@ struct rvp_run_settings {
 	struct rvp_given given[RVP_RUN_GIVEN_MAX];
 	int given_count;
 	char rules[RVP_RUN_RULES_BYTES]; /* whole paths of the rule files, by colons */
+	char power[RVP_OPTION_TEXT_BYTES]; /* what each --power said, by commas */
 	char **program;                  /* its argv; NULL-terminated */
 	int program_count;
 };

@@ -32,6 +32,21 @@ for way in mmap no_mmap; do
 			$way.$mode/latency.csv || fail "seq_len does not grow by one: $(cat $way.$mode/latency.csv)"
 	done
 done
+# llama.cpp's own clock says how long the prompt and the tokens took: our steps of the same run are within 3 % of it.
+"$node" "$here/llama_model.mjs" timed.gguf f16 8 512 8 4 1408 4096 >timed.txt || fail "the timed model could not be written"
+LLAMA_TIMES=1 "$E2E_TOOL" run -q -f -o timed --power mock:75 -- "$node" "$here/llama_run.mjs" "$packages" "$PWD/timed.gguf" 768 100 \
+	>timed.out 2>timed.err || fail "the timed run failed: $(tail -n 3 timed.err)"
+took() { sed -n "s/^llama_perf_context_print: *$1 time = *\([0-9.]*\) ms.*/\1/p" timed.err; }
+[ -n "$(took eval)" ] && [ -n "$(took 'prompt eval')" ] || fail "llama.cpp printed no times"
+awk -F, -v prompt="$(took 'prompt eval')" -v eval="$(took eval)" '
+	function apart(a, b) { return a > b ? a / b - 1 : b / a - 1 }
+	NR == 2 { first = $2 / 1000 }
+	NR > 2 { rest += $2 / 1000; n++ }
+	END { exit !(n == 99 && apart(first, prompt) < 0.03 && apart(rest, eval) < 0.03) }' timed/latency.csv ||
+	fail "steps are not what llama.cpp timed: $(took 'prompt eval') and $(took eval) ms; $(summary timed .latency)"
+# A token is timed from the one before: all of them together are what lies between the prompt's end and the last token.
+holds timed '.latency | .first_token.n == 1 and .inter_token.n == 99 and .inter_token.mean_us >= (.mean_us * .n - .first_token.mean_us) / 99 - 1'
+holds timed '.energy | .tokens == 99 and .is_mock and (.joules_per_token * .tokens <= .total_joules)'
 # Without mmap the weights are one request; llama.cpp says their size with two decimals.
 weights=$(sed -n 's/.*CPU model buffer size = *\([0-9.]*\) MiB.*/\1/p' no_mmap.err)
 [ -n "$weights" ] || fail "llama.cpp's log has no model buffer"
