@@ -5,6 +5,7 @@
 #include "report/cost.h"
 #include "report/text_categories.h"
 #include "report/text_numbers.h"
+#include "report/text_work.h"
 #include "report/verdicts.h"
 #include "report/windows.h"
 
@@ -458,6 +459,7 @@ void rvp_text_host(const struct rvp_view *view)
 	rvp_text_totals(view);
 	rvp_text_steps(view);
 	rvp_text_power(view);
+	rvp_text_work(view);
 	rvp_text_categories(view);
 	rvp_text_lists(view);
 }

@@ -21,6 +21,8 @@ struct rvp_asked_moment {
 	uint64_t ns;
 };
 
+struct rvp_blas_work;
+
 struct rvp_view {
 	FILE *out;
 	struct rvp_style style;
@@ -37,6 +39,7 @@ struct rvp_view {
 	unsigned frame_count; /* lines a call stack */
 	struct rvp_asked_moment moments[2];
 	size_t moment_count; /* 1: live then; 2: growth between them, groups->grows_to_end told */
+	const struct rvp_blas_work *work; /* NULL: not asked for */
 	const struct rvp_device *device; /* whose memory the answer is about; NULL: the host's */
 };
 

@@ -9,6 +9,7 @@
 #include "tools/commands.h"
 
 #include "report/attribution.h"
+#include "report/blas_work.h"
 #include "report/compress.h"
 #include "report/finalize.h"
 #include "report/run_tables.h"
@@ -58,6 +59,7 @@ struct report {
 	struct rvp_analysis answer;
 	struct rvp_attribution *attribution;
 	struct rvp_ledger ledger;
+	struct rvp_blas_work work;
 	uint32_t device; /* number of the one that was asked about; 0: the host */
 	struct rvp_device_answers devices; /* that one, else all */
 	struct rvp_symbols *symbols;
@@ -364,20 +366,22 @@ static struct rvp_status analyse_device(struct report *report, const uint64_t *m
 
 static struct rvp_status analyse_host(struct report *report, const uint64_t *moments_ns)
 {
-	struct rvp_observer *observers[] = {&report->ledger.observer, NULL};
+	struct rvp_observer *observers[] = {&report->ledger.observer, &report->work.observer, NULL};
 	struct rvp_question question = {.moments_ns = moments_ns,
 					.moment_count = report->view.moment_count,
 					.observers = observers,
 					.attribution = report->attribution};
 	struct rvp_status status = RVP_OK;
 
-	if (!rvp_ledger_open(&report->ledger, report->run))
+	if (!rvp_ledger_open(&report->ledger, report->run) ||
+	    !rvp_blas_work_open(&report->work, report->run, rvp_attribution_steps(report->attribution)))
 		return rvp_fail("keep the ledger", NULL, ENOMEM);
 	if (wants_devices(&report->settings))
 		status = rvp_device_answers_make(&report->devices, report->run, report->attribution, 0, NULL, 0, false);
 	if (!rvp_failed(status))
 		status = rvp_analyse(report->run, &question, &report->answer);
 	report->view.answer = rvp_failed(status) ? NULL : &report->answer;
+	report->view.work = &report->work;
 	return status;
 }
 
@@ -580,8 +584,10 @@ static void close_report(struct report *report)
 	if (report->view.answer && !report->device)
 		rvp_analysis_free(&report->answer);
 	rvp_device_answers_free(&report->devices);
-	if (!report->device)
+	if (!report->device) {
 		rvp_ledger_close(&report->ledger);
+		rvp_blas_work_close(&report->work);
+	}
 	rvp_attribution_close(report->attribution);
 	if (report->run)
 		rvp_run_close(report->run);
