@@ -344,11 +344,15 @@ static inline void rvprof_cuda_end(rvprof_cuda_probes *probes, rvprof_cuda_probe
 
 /* RAF's WITH_CUDA_PROFILER: the code's work on `stream`, by a pair of events; it is told in rvprof_cuda_collect(probes), which waits,
  * or when RVPROF_CUDA_PROBES are there. Probes do not nest. */
-#define RVPROF_WITH_CUDA_PROFILER(probes, stream, name, category, args, ...)                                      \
-	do {                                                                                                      \
-		rvprof_cuda_probe *rvprof_probe_ = rvprof_cuda_begin(probes, stream, 0, name, category, args);    \
-		__VA_ARGS__;                                                                                      \
-		rvprof_cuda_end(probes, rvprof_probe_, stream);                                                   \
+#define RVPROF_WITH_CUDA_(number, probes, stream, name, category, args, ...)                                 \
+	do {                                                                                                \
+		rvprof_cuda_probe *RVPROF_JOIN_(rvprof_cuda_probe_, number) =                               \
+		    rvprof_cuda_begin(probes, stream, 0, name, category, args);                             \
+		__VA_ARGS__;                                                                                \
+		rvprof_cuda_end(probes, RVPROF_JOIN_(rvprof_cuda_probe_, number), stream);                  \
 	} while (0)
+#define RVPROF_WITH_CUDA_AT_(number, ...) RVPROF_WITH_CUDA_(number, __VA_ARGS__)
+#define RVPROF_WITH_CUDA_PROFILER(probes, stream, name, category, args, ...) \
+	RVPROF_WITH_CUDA_AT_(__COUNTER__, probes, stream, name, category, args, __VA_ARGS__)
 
 #endif

@@ -36,28 +36,34 @@ static inline void rvprof_probe_leave_(int *kind)
 		RVPROF_TELL_(scope(*kind, RVPROF_SOURCE_API, NULL, NULL, NULL));
 }
 
-#define RVPROF_PROBE_(level, name, category, args, line)                                            \
-	int RVPROF_JOIN_(rvprof_probe_, line) __attribute__((cleanup(rvprof_probe_leave_), unused)) = \
+/* `number` tells one from those around it. */
+#define RVPROF_PROBE_(number, level, name, category, args)                                            \
+	int RVPROF_JOIN_(rvprof_probe_, number) __attribute__((cleanup(rvprof_probe_leave_), unused)) = \
 	    rvprof_probe_enter_(level, name, category, args)
-#define RVPROF_PROBE_AT_(level, name, category, args, line) RVPROF_PROBE_(level, name, category, args, line)
+#define RVPROF_PROBE_AT_(number, level, name, category, args) RVPROF_PROBE_(number, level, name, category, args)
 
-#define RVPROF_OPERATOR(name, category, args) RVPROF_PROBE_AT_(1, name, category, args, __LINE__)
+#define RVPROF_OPERATOR(name, category, args) RVPROF_PROBE_AT_(__COUNTER__, 1, name, category, args)
+
+#define RVPROF_WITH_(number, level, sync, name, category, args, ...)               \
+	do {                                                                       \
+		const int RVPROF_JOIN_(rvprof_is_told_, number) = rvprof_active(); \
+                                                                                   \
+		if (RVPROF_JOIN_(rvprof_is_told_, number)) {                       \
+			sync;                                                      \
+		}                                                                  \
+		{                                                                  \
+			RVPROF_PROBE_(number, level, name, category, args);        \
+			__VA_ARGS__;                                               \
+			if (RVPROF_JOIN_(rvprof_is_told_, number)) {               \
+				sync;                                              \
+			}                                                          \
+		}                                                                  \
+	} while (0)
+#define RVPROF_WITH_AT_(number, level, sync, name, category, args, ...) \
+	RVPROF_WITH_(number, level, sync, name, category, args, __VA_ARGS__)
 
 #define RVPROF_WITH_BASE_PROFILER_LEVEL(level, sync, name, category, args, ...) \
-	do {                                                                    \
-		const int rvprof_is_told_ = rvprof_active();                    \
-                                                                                \
-		if (rvprof_is_told_) {                                          \
-			sync;                                                   \
-		}                                                               \
-		{                                                               \
-			RVPROF_PROBE_AT_(level, name, category, args, __LINE__); \
-			__VA_ARGS__;                                            \
-			if (rvprof_is_told_) {                                  \
-				sync;                                           \
-			}                                                       \
-		}                                                               \
-	} while (0)
+	RVPROF_WITH_AT_(__COUNTER__, level, sync, name, category, args, __VA_ARGS__)
 
 #define RVPROF_WITH_BASE_PROFILER(sync, name, category, args, ...) \
 	RVPROF_WITH_BASE_PROFILER_LEVEL(1, sync, name, category, args, __VA_ARGS__)

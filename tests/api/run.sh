@@ -168,7 +168,7 @@ timers)
 	check 'with it' grep -qx 'right 1 beyond 4 steps 2 syncs 2' with
 	for compiler in 'cc -std=c11 -x c' 'c++ -std=c++17 -x c++'; do
 		command -v "${compiler%% *}" >/dev/null || continue
-		check "strict: $compiler" $compiler -pedantic -Wall -Wextra -Werror -I"$here/../../include" -c "$here/timers.c" -o strict.o
+		check "strict: $compiler" $compiler -pedantic -Wall -Wextra -Wshadow -Werror -I"$here/../../include" -c "$here/timers.c" -o strict.o
 	done
 	views='{"name": "read", "slots": [0, 1], "last": [2000000, 6000000], "average": [3000000, 4000000], "average_sorted": [2000000, 5000000]}'
 	"$tool" stats timers without.csv --json >views.json
@@ -187,6 +187,8 @@ timers)
 	check 'its category is its tid' grep -q '"tid": "ComputationOperator"' one.json
 	check 'level 2 is not in level 1' [ "$(grep -c 'second level' one.json)$(grep -c 'second level' two.json)" = 02 ]
 	check 'it ends where its block is left' [ "$("$tool" op run --json | sed -n 's/.*"leaves early".*"count": \([0-9]*\), "open_count": \([0-9]*\).*/\1 \2/p')" = '2 0' ]
+	"$tool" report run --table scopes --json | tr '{' '\n' | sed -n 's/.*"number": \([0-9]*\), "parent": \([0-9]*\), "name": "\(outer\|inner\|rest of the block\)", .*"count": 1,.*/\3 \1 \2/p' >nest
+	check 'they nest' awk '{ parent[$1] = $NF; number[$1] = $(NF - 1) } END { exit !(number["outer"] && parent["inner"] == number["outer"] && parent["rest"] == number["outer"]) }' nest
 	check 'and where the program does' [ "$("$tool" op run --json | sed -n 's/.*"whole".*"count": \([0-9]*\), "open_count": \([0-9]*\).*/\1 \2/p')" = '1 0' ]
 	;;
 timers-device)

@@ -104,6 +104,11 @@ int main(void)
 	RVPROF_OPERATOR("whole", NULL, NULL);
 	RVPROF_WITH_BASE_PROFILER(syncs++, "matmul", "ComputationOperator", "64x64;\"f32\"", { told = 1, spin(10); });
 	RVPROF_WITH_BASE_PROFILER_LEVEL(2, , "second level", "VM", "x", spin(10));
+	RVPROF_WITH_BASE_PROFILER(, "outer", "test", NULL, {
+		RVPROF_WITH_BASE_PROFILER(, "inner", "test", NULL, spin(10));
+		RVPROF_OPERATOR("rest of the block", "test", NULL);
+		spin(10);
+	});
 	leaves_early(1);
 	leaves_early(0);
 	fprintf(stderr, "right %d beyond %d steps %d syncs %d\n", right && told, (int)timers.beyond, (int)timers.step, syncs);
