@@ -13,7 +13,6 @@
 #include <errno.h>
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-#define RARE          __attribute__((noinline, cold))
 
 /* Bits of the word in front of a block that goes the long way: mapped by itself, or not small. */
 static const uint64_t long_way_bits = RVP_WORD_MAPPED | ~(uint64_t)(RVP_FULL_BELOW_BYTES - 1);
@@ -78,76 +77,116 @@ static ALWAYS_INLINE void leave_for_long_way(void)
 	leave();
 }
 
-static RARE uint64_t usable_of_mapped(void *block)
+static ALWAYS_INLINE void put(struct rvp_thread *thread, void *block, uint64_t bytes, enum rvp_family family,
+			       struct rvp_path path)
 {
-	return rvp_real.malloc_usable_size(block);
+	uint64_t word = rvp_event_word(thread);
+
+	if (__builtin_expect(rvp_event_is_plain(thread, (uint64_t)block, word), 1))
+		rvp_event_put_plain_alloc(thread, word, (uint64_t)block, bytes, path.stack, path.python, family);
+	else
+		rvp_event_alloc_of_path(thread, RVP_ALLOC, block, bytes, family, path);
+	leave();
 }
 
-static ALWAYS_INLINE uint64_t usable_of(void *block)
+/* What follows ends a hook in place of its usual end, as a jump: it keeps errno, and RVP_CALLER finds what it would find in
+ * the hook. So no call but the real function's is in the usual way, and hardly a register has to be saved. Those that walk
+ * are there for each hook, with its name in theirs: the referee of walks goes by it. */
+static __attribute__((noinline)) void *end_with_path(struct rvp_thread *thread, void *block, uint64_t bytes,
+						     enum rvp_family family, uint32_t stack)
 {
-	uint64_t word = rvp_word_of(block);
+	int error = errno;
 
-	return __builtin_expect(word & RVP_WORD_MAPPED, 0) ? usable_of_mapped(block) : rvp_word_usable(word);
+	put(thread, block, bytes, family, (struct rvp_path){stack, 0});
+	errno = error;
+	return block;
 }
 
-/* The caller in three words: as a struct in memory it would be there from the begin. */
-static __attribute__((noinline)) struct rvp_path path_otherwise(struct rvp_thread *thread, uint64_t pc, uint64_t sp,
-								uint64_t bp)
+static ALWAYS_INLINE void *end_with_python(struct rvp_thread *thread, void *block, uint64_t bytes, enum rvp_family family,
+					   const struct rvp_known_path *known)
 {
-	struct rvp_caller caller = {pc, sp, bp};
+	int error = errno;
+	struct rvp_path path = {known->number, rvp_walk_python(thread)};
+
+	rvp_walk_check(thread, RVP_CALLER(), path, known);
+	put(thread, block, bytes, family, path);
+	errno = error;
+	return block;
+}
+
+/* Also of a block that is mapped by itself: its size is not in front of it. */
+static ALWAYS_INLINE void *end_by_walk(struct rvp_thread *thread, void *block, uint64_t bytes, enum rvp_family family)
+{
+	struct rvp_caller caller = RVP_CALLER();
+	struct rvp_counters *counters = rvp_local.counters;
 	int error = errno;
 	struct rvp_path path;
 
+	if (__builtin_expect(rvp_word_of(block) & RVP_WORD_MAPPED, 0))
+		rvp_machine_add(&counters->alloc_usable_bytes, rvp_real.malloc_usable_size(block));
 	if (rvp_walk_is_easy(thread, caller)) {
-		rvp_machine_add(&rvp_local.counters->walk_count, 1);
+		rvp_machine_add(&counters->walk_count, 1);
 		path = rvp_walk_new(thread, caller);
 	} else {
 		path = rvp_event_path(thread, caller);
 	}
+	put(thread, block, bytes, family, path);
 	errno = error;
-	return path;
+	return block;
 }
 
-static __attribute__((noinline)) void alloc_of_path(struct rvp_thread *thread, void *block, uint64_t bytes,
-						    enum rvp_family family, struct rvp_path path)
+struct ends {
+	enum rvp_family family;
+	void *(*by_walk)(struct rvp_thread *, void *, uint64_t);
+	void *(*with_python)(struct rvp_thread *, void *, uint64_t, const struct rvp_known_path *);
+};
+
+#define ENDS(name, name_family)                                                                              \
+	static __attribute__((noinline)) void *rvp_full_##name##_by_walk(struct rvp_thread *thread, void *block,   \
+									 uint64_t bytes)                     \
+	{                                                                                                    \
+		return end_by_walk(thread, block, bytes, name_family);                                       \
+	}                                                                                                    \
+	static __attribute__((noinline)) void *rvp_full_##name##_with_python(                                \
+	    struct rvp_thread *thread, void *block, uint64_t bytes, const struct rvp_known_path *known)      \
+	{                                                                                                    \
+		return end_with_python(thread, block, bytes, name_family, known);                            \
+	}                                                                                                    \
+	static const struct ends name##_ends = {name_family, rvp_full_##name##_by_walk, rvp_full_##name##_with_python}
+
+ENDS(malloc, RVP_FAMILY_MALLOC);
+ENDS(calloc, RVP_FAMILY_CALLOC);
+
+/* The end of a hook that entered and called the real function; inline in it, as RVP_CALLER has to be. */
+static ALWAYS_INLINE void *given(struct rvp_thread *thread, void *block, uint64_t bytes, const struct ends *ends)
 {
-	int error = errno;
-
-	rvp_event_alloc_of_path(thread, RVP_ALLOC, block, bytes, family, path);
-	errno = error;
-}
-
-/* Inline in the hook, as RVP_CALLER has to be. */
-static ALWAYS_INLINE void record(struct rvp_thread *thread, struct rvp_counters *counters, void *block, uint64_t bytes,
-				 enum rvp_family family)
-{
-	struct rvp_caller caller = RVP_CALLER();
-	struct rvp_path path;
-	uint64_t word;
-
-	if (__builtin_expect(rvp_walk_known(thread, caller, &path), 1))
-		rvp_machine_add(&counters->walk_count, 1);
-	else
-		path = path_otherwise(thread, caller.pc, caller.sp, caller.bp);
-	word = rvp_event_word(thread);
-	if (__builtin_expect(rvp_event_is_plain(thread, (uint64_t)block, word), 1))
-		rvp_event_put_plain_alloc(thread, word, (uint64_t)block, bytes, path.stack, path.python, family);
-	else
-		alloc_of_path(thread, block, bytes, family, path);
-}
-
-/* The end of a hook that entered and called the real function. */
-static ALWAYS_INLINE void *given(struct rvp_thread *thread, void *block, uint64_t bytes, enum rvp_family family)
-{
-	struct rvp_counters *counters = rvp_local.counters;
+	struct rvp_counters *counters;
+	const struct rvp_known_path *known;
+	uint64_t size_word, word;
 
 	rvp_local.phase = RVP_OURS;
-	if (__builtin_expect(block != NULL, 1)) {
-		rvp_machine_add(&counters->alloc_count, 1);
-		rvp_machine_add(&counters->alloc_bytes, bytes);
-		rvp_machine_add(&counters->alloc_usable_bytes, usable_of(block));
-		record(thread, counters, block, bytes, family);
+	if (__builtin_expect(!block, 0)) {
+		leave();
+		return NULL;
 	}
+	known = rvp_walk_known(thread, RVP_CALLER());
+	counters = rvp_local.counters;
+	rvp_machine_add(&counters->alloc_count, 1);
+	rvp_machine_add(&counters->alloc_bytes, bytes);
+	size_word = rvp_word_of(block);
+	if (__builtin_expect(size_word & RVP_WORD_MAPPED, 0))
+		return ends->by_walk(thread, block, bytes);
+	rvp_machine_add(&counters->alloc_usable_bytes, rvp_word_usable(size_word));
+	if (__builtin_expect(!known, 0))
+		return ends->by_walk(thread, block, bytes);
+	rvp_machine_add(&counters->walk_count, 1);
+	if (__builtin_expect(rvp_python_current() != NULL, 0))
+		return ends->with_python(thread, block, bytes, known);
+	rvp_walk_check(thread, RVP_CALLER(), (struct rvp_path){known->number, 0}, known);
+	word = rvp_event_word(thread);
+	if (__builtin_expect(!rvp_event_is_plain(thread, (uint64_t)block, word) || thread->delta.event_python, 0))
+		return end_with_path(thread, block, bytes, ends->family, known->number);
+	rvp_event_put_plain_alloc(thread, word, (uint64_t)block, bytes, known->number, 0, ends->family);
 	leave();
 	return block;
 }
@@ -160,7 +199,7 @@ void *rvp_full_malloc(size_t bytes)
 	if (__builtin_expect(!thread, 0))
 		return rvp_malloc_long_way(bytes);
 	block = rvp_real.malloc(bytes);
-	return given(thread, block, bytes, RVP_FAMILY_MALLOC);
+	return given(thread, block, bytes, &malloc_ends);
 }
 
 void *rvp_full_calloc(size_t count, size_t each)
@@ -174,7 +213,7 @@ void *rvp_full_calloc(size_t count, size_t each)
 	if (__builtin_expect(!thread, 0))
 		return rvp_calloc_long_way(count, each);
 	block = rvp_real.calloc(count, each);
-	return given(thread, block, bytes, RVP_FAMILY_CALLOC);
+	return given(thread, block, bytes, &calloc_ends);
 }
 
 static __attribute__((noinline)) void free_otherwise(struct rvp_thread *thread, void *block, uint64_t usable)

@@ -10,17 +10,13 @@
 
 #define BP_WEIGHT 0xe7037ed1a0b428db
 
+_Static_assert(RVP_WINDOW_BLOCK * sizeof(uint16_t) == sizeof(uint64_t), "a block is a word");
+
 enum { SETS_FIRST = 8 }; /* a page at first, 128 KiB at most */
 
-const uint64_t rvp_window_weights[RVP_WINDOW_MAX] = {
-    0xd1a6e55e9b9b1325, 0x566bf9d7c55a45f9, 0xcf0c26ef4243ed53, 0x5d96cf7f265beda9, 0xc1d77cffb7decc0d,
-    0x5e6a0a2edd70e34d, 0x0463513755ac0ecd, 0xb37523a53b4a3ee3, 0x4de45321ad915a37, 0x9823beb1e6ba3ad7,
-    0xdd4eabbd1fcfb981, 0x683447c10cc8af11, 0xbfb637dd5bae2d27, 0xaed09b824ca87fc3, 0x158d003d9a0b2361,
-    0x1ff135342e825ce1, 0x33f5f28807f0cbd5, 0x00d9f4ad53a2f2b7, 0x4cc346363c234039, 0xd330a5494d14cf1b,
-    0x668dc8f46a423cf9, 0xd178403035c9a8c5, 0x765890e0f94855d1, 0xaf5d8bb09f2e9ea5, 0xa9dfdec6baecde5b,
-    0x699f071a5fd8e665, 0xf82d5644ef7d9967, 0xfdfb462fd6fad8db, 0xdb18bd763f20134d, 0x0e46c215b5fa5b0d,
-    0xbf416c30f1f0742b, 0x422acab59248b975,
-};
+const uint64_t rvp_window_weights[RVP_WINDOW_BLOCK - 1] = {0x566bf9d7c55a45f9, 0xcf0c26ef4243ed53, 0x5d96cf7f265beda9};
+
+static const uint64_t offset_most_bytes = UINT16_MAX * 8ul;
 
 static size_t bytes_of(uint32_t sets)
 {
@@ -60,30 +56,42 @@ static uint64_t tag_of(const struct rvp_shapes *shapes, struct rvp_caller caller
 	return rvp_path_below(rvp_path_below(shapes->key, caller.pc), caller.sp);
 }
 
+/* The rest of a shape whose offsets of `count` words are there. False: it cannot have one. */
+static bool finish(struct rvp_shape *shape, uint64_t tag, uint32_t outer, uint32_t count, bool is_bp_used)
+{
+	uint64_t places = 0, block;
+
+	shape->outer_words = (uint16_t)outer;
+	shape->window = (uint8_t)((count + RVP_WINDOW_BLOCK - 1) & ~(uint32_t)(RVP_WINDOW_BLOCK - 1));
+	shape->bp_weight = is_bp_used ? BP_WEIGHT : 0;
+	for (uint32_t i = count; i < shape->window; i++)
+		shape->offset[i] = shape->offset[0];
+	for (uint32_t i = 0; i < shape->window; i += RVP_WINDOW_BLOCK) {
+		memcpy(&block, &shape->offset[i], sizeof block);
+		places = rvp_path_below(places, block);
+	}
+	shape->salt = rvp_path_below(rvp_path_below(tag, places), outer << 16 | count << 1 | is_bp_used);
+	return count > 0;
+}
+
 /* The shape of the memo's walk: all words in its window, or as many as it holds. False: it cannot have one. */
 static bool make(struct rvp_shape *shape, const struct rvp_memo *memo, struct rvp_caller caller, uint64_t tag)
 {
 	const struct rvp_memo_frame *inner = &memo->frames[memo->frame_count - 1];
 	uint32_t words = inner->word_count, outer = words > RVP_WINDOW_MAX ? (words - RVP_WINDOW_MAX + 3) & ~3u : 0;
-	uint32_t count = words - outer;
-	uint64_t places = 0;
 
-	shape->outer_words = (uint16_t)outer;
-	shape->window = (uint8_t)((count + RVP_WINDOW_BLOCK - 1) & ~(uint32_t)(RVP_WINDOW_BLOCK - 1));
-	shape->bp_weight = inner->is_bp_used ? BP_WEIGHT : 0;
-	for (uint32_t i = 0; i < shape->window; i++) {
-		uint64_t at = memo->words[outer + 1 + (i < count ? i : 0)].at - caller.sp;
+	for (uint32_t i = 0; i < words - outer; i++) {
+		uint64_t at = memo->words[outer + 1 + i].at - caller.sp;
 
-		if (at > UINT16_MAX * 8ul)
+		if (at > offset_most_bytes)
 			return false;
 		shape->offset[i] = (uint16_t)(at / 8);
-		places += at * rvp_window_weights[i];
 	}
-	shape->salt =
-	    rvp_path_below(rvp_path_below(tag, places), outer << 16 | count << 1 | inner->is_bp_used);
+	if (!finish(shape, tag, outer, words - outer, inner->is_bp_used))
+		return false;
 	shape->salt_now = shape->salt + memo->words[outer].content;
 	shape->version = memo->version;
-	return count > 0;
+	return true;
 }
 
 /* A handler that jumps away from here leaves no half-written shape. */
@@ -160,16 +168,41 @@ static void grow(struct rvp_shapes *shapes)
 	rvp_own_unmap(old.shapes, bytes_of(sets / 2));
 }
 
+static void enter(struct rvp_shapes *shapes, const struct rvp_shape *shape, struct rvp_caller caller, uint32_t number,
+		  uint32_t depth)
+{
+	uint64_t hash = rvp_shape_hash(shape, caller);
+
+	if (rvp_shapes_set(shapes, caller.pc, caller.sp)->salt != shape->salt)
+		put_first(shapes, shape);
+	if (!rvp_path_cache_find(&shapes->paths, hash))
+		rvp_path_cache_enter(&shapes->paths, hash, number, depth);
+	if (shapes->pushed_out > shapes->set_mask / RVP_SHAPE_SET_BYTES * RVP_SHAPE_WAYS)
+		grow(shapes);
+}
+
 void rvp_shapes_enter(struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller,
 		      uint32_t number)
 {
 	struct rvp_shape shape = {.sp = caller.sp, .pc = caller.pc ^ shapes->key};
 
-	if (!make(&shape, memo, caller, tag_of(shapes, caller)))
-		return;
-	if (rvp_shapes_set(shapes, caller.pc, caller.sp)->salt != shape.salt)
-		put_first(shapes, &shape);
-	rvp_path_cache_enter(&shapes->paths, rvp_shape_hash(&shape, caller), number, memo->depth);
-	if (shapes->pushed_out > shapes->set_mask / RVP_SHAPE_SET_BYTES * RVP_SHAPE_WAYS)
-		grow(shapes);
+	if (make(&shape, memo, caller, tag_of(shapes, caller)))
+		enter(shapes, &shape, caller, number, memo->depth);
+}
+
+bool rvp_shapes_enter_straight(struct rvp_shapes *shapes, const struct rvp_straight *walk, struct rvp_caller caller,
+			       uint32_t number)
+{
+	struct rvp_shape shape = {.sp = caller.sp, .pc = caller.pc ^ shapes->key};
+	uint32_t count = walk->word_count;
+
+	if (walk->has_bp || count > RVP_WINDOW_MAX || walk->sp[count - 1] - caller.sp > offset_most_bytes)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		shape.offset[i] = (uint16_t)((walk->sp[count - 1 - i] - 8 - caller.sp) / 8);
+	if (!finish(&shape, tag_of(shapes, caller), 0, count, false))
+		return false;
+	shape.salt_now = shape.salt;
+	enter(shapes, &shape, caller, number, walk->frame_count);
+	return true;
 }

@@ -20,6 +20,7 @@
 
 #include "preload/path_cache.h"
 #include "preload/unwind_memo.h"
+#include "preload/unwind_straight.h"
 
 enum { RVP_SHAPE_WAYS = 4, RVP_WINDOW_MAX = 32, RVP_WINDOW_BLOCK = 4 };
 
@@ -32,8 +33,8 @@ struct rvp_shape {
 	uint64_t bp_weight;              /* 0 where the caller's bp does not matter */
 	uint16_t outer_words;            /* of the memo's: a multiple of 4 */
 	uint8_t window;                  /* a multiple of RVP_WINDOW_BLOCK */
-	uint16_t offset[RVP_WINDOW_MAX]; /* of the window's words from the stack pointer, in words */
 	uint32_t unused[3];
+	uint16_t offset[RVP_WINDOW_MAX]; /* of the window's words from the stack pointer, in words */
 };
 enum { RVP_SHAPE_SET_BYTES = RVP_SHAPE_WAYS * 128, RVP_SHAPE_SETS_MOST = 256 };
 _Static_assert(RVP_SHAPE_WAYS * sizeof(struct rvp_shape) == RVP_SHAPE_SET_BYTES, "a shape is two lines of the cache");
@@ -46,7 +47,8 @@ struct rvp_shapes {
 	struct rvp_path_cache paths;
 };
 
-extern const uint64_t rvp_window_weights[RVP_WINDOW_MAX] __attribute__((visibility("hidden")));
+static const uint64_t rvp_window_factor = 0xd1a6e55e9b9b1325;
+extern const uint64_t rvp_window_weights[RVP_WINDOW_BLOCK - 1] __attribute__((visibility("hidden")));
 
 /* The set of a caller, by the uppermost bits of a product. */
 static inline __attribute__((always_inline)) struct rvp_shape *rvp_shapes_set(const struct rvp_shapes *shapes,
@@ -61,23 +63,24 @@ static inline __attribute__((always_inline)) struct rvp_shape *rvp_shapes_set(co
 /* Makes a shape fit the memo as it is now; false: it says more of the memo's words than there are above the stack pointer. */
 bool rvp_shape_fit(struct rvp_shape *shape, const struct rvp_memo *memo, uint64_t sp);
 
-/* The hash of the words that a shape says, which fits, as they are now. Four sums, each a polynomial of its own number, so
- * that none waits long for itself. */
+/* The hash of the words that a shape says, which fits, as they are now: four polynomials, so that none waits long for
+ * itself. Reading is what takes the time here: one factor for all stays in a register. */
 static inline __attribute__((always_inline)) uint64_t rvp_shape_hash(const struct rvp_shape *shape,
 								     struct rvp_caller caller)
 {
-	const uint64_t *stack = (const uint64_t *)caller.sp, *weight = rvp_window_weights;
+	const uint64_t *stack = (const uint64_t *)caller.sp;
 	const uint16_t *offset = shape->offset, *end = offset + shape->window;
+	const uint64_t factor = rvp_window_factor;
 	uint64_t a = shape->salt_now + caller.bp * shape->bp_weight, b = 0, c = 0, d = 0;
 
 	do {
-		a = rvp_machine_product(a + stack[offset[0]], &weight[0]);
-		b = rvp_machine_product(b + stack[offset[1]], &weight[1]);
-		c = rvp_machine_product(c + stack[offset[2]], &weight[2]);
-		d = rvp_machine_product(d + stack[offset[3]], &weight[3]);
+		a = (a + stack[offset[0]]) * factor;
+		b = (b + stack[offset[1]]) * factor;
+		c = (c + stack[offset[2]]) * factor;
+		d = (d + stack[offset[3]]) * factor;
 		offset += RVP_WINDOW_BLOCK;
 	} while (offset < end);
-	return a + b + c + d;
+	return a + b * rvp_window_weights[0] + c * rvp_window_weights[1] + d * rvp_window_weights[2];
 }
 
 /* Bits of words that are not the memo's, of its first `count`, a multiple of 4. */
@@ -138,6 +141,10 @@ static inline const struct rvp_known_path *rvp_shapes_find(struct rvp_shapes *sh
 /* Enters the memo's walk, which was from this caller and found the whole path `number`. */
 void rvp_shapes_enter(struct rvp_shapes *shapes, const struct rvp_memo *memo, struct rvp_caller caller,
 		      uint32_t number);
+
+/* The same of a straight walk. False: it read more words than a window holds, or frame pointers, and nothing was entered. */
+bool rvp_shapes_enter_straight(struct rvp_shapes *shapes, const struct rvp_straight *walk, struct rvp_caller caller,
+			       uint32_t number);
 
 /* From here on for another key; false: no memory. */
 bool rvp_shapes_start(struct rvp_shapes *shapes, uint64_t key);

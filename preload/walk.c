@@ -159,13 +159,6 @@ static const struct rvp_known_path *known_after_all(struct rvp_walker *walker, c
 	return rvp_shapes_find(&walker->shapes, &walker->memo, caller);
 }
 
-/* A path that the shape which comes first does not find; NULL: not known. */
-static __attribute__((noinline)) const struct rvp_known_path *find_further(struct rvp_walker *walker,
-									   struct rvp_caller caller)
-{
-	return rvp_shapes_find_further(&walker->shapes, &walker->memo, caller);
-}
-
 /* Whether this walk, whose path is not known, is one to look up (again) and to enter. */
 static bool is_worth_it(struct rvp_walker *walker)
 {
@@ -238,12 +231,55 @@ static __attribute__((noinline)) uint32_t walk_slowly(struct rvp_thread *thread,
 	return number;
 }
 
-/* What the shape that comes first did not find, of a walk that can be known. */
-static inline uint32_t path_further(struct rvp_thread *thread, struct rvp_walker *walker, struct rvp_caller caller,
-				    uint32_t generation, uint32_t *count)
+/* The number of a straight walk's path. 0: it has none. */
+static uint32_t number_of_straight(struct rvp_walker *walker, const struct rvp_straight *walk, uint64_t pc,
+				   uint32_t generation)
 {
-	const struct rvp_known_path *path = find_further(walker, caller);
+	const struct rvp_known_path *known = rvp_path_cache_find(&walker->steps.paths, walk->hash);
+	uint64_t path;
+	uint32_t number;
 
+	if (known)
+		return known->number;
+	path = rvp_straight_path(walk, pc, generation, walker->era);
+	number = path ? rvp_path_tree_known(&tree, path) : 0;
+	if (number)
+		rvp_path_cache_enter(&walker->steps.paths, walk->hash, number, walk->frame_count);
+	return number;
+}
+
+/* The path of a straight walk that nobody met before. */
+static __attribute__((noinline)) uint32_t walk_first(struct rvp_thread *thread, struct rvp_walker *walker,
+						     struct rvp_caller caller, uint32_t generation,
+						     const struct rvp_straight *walk, uint32_t *count)
+{
+	uint32_t number = walk_anew(thread, walker, caller, generation, count);
+
+	if (number && *count == walk->frame_count && walker->steps.key == walker->shapes.key)
+		rvp_path_cache_enter(&walker->steps.paths, walk->hash, number, *count);
+	return number;
+}
+
+/* What the shape that comes first did not find, of a walk that can be known. Each third path that is found here gets a
+ * shape: one for each would cost more than it brings where functions lie in many orders. */
+static __attribute__((noinline)) uint32_t path_further(struct rvp_thread *thread, struct rvp_walker *walker,
+						       struct rvp_caller caller, uint32_t generation, uint32_t *count)
+{
+	const struct rvp_known_path *path;
+	struct rvp_straight walk;
+	bool is_straight = walker->era == rvp_modules_era() &&
+			   rvp_straight_walk(&walker->steps, walker->shapes.key, caller, walker->stack_high, generation, &walk);
+	uint32_t number = is_straight ? number_of_straight(walker, &walk, caller.pc, generation) : 0;
+
+	if (is_straight && !number)
+		return walk_first(thread, walker, caller, generation, &walk, count);
+	if (number && (++walker->branches % REMEMBER_EVERY != 0 ||
+		       rvp_shapes_enter_straight(&walker->shapes, &walk, caller, number))) {
+		walker->misses = 0;
+		*count = walk.frame_count;
+		return number;
+	}
+	path = rvp_shapes_find_further(&walker->shapes, &walker->memo, caller);
 	if (!path)
 		return walk_slowly(thread, walker, caller, generation, count);
 	walker->misses = 0;

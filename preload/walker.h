@@ -27,6 +27,7 @@ struct rvp_walker {
 	uint32_t branches;   /* walks whose path was not known */
 	struct rvp_memo memo;
 	struct rvp_shapes shapes;
+	struct rvp_straight_steps steps;
 	struct rvp_python_walker python;
 };
 
@@ -47,10 +48,10 @@ static inline bool rvp_walker_meet(struct rvp_thread *thread)
 	return walker != NULL;
 }
 
-/* The call path of a caller, for a thread that has a walker. False: it is not known, and nothing happened; where
+/* The native call path of a caller, for a thread that has a walker. NULL: it is not known, and nothing happened; where
  * rvp_walk_is_easy, ask rvp_walk_new, else, which can have any caller, rvp_event_path. */
-static inline __attribute__((always_inline)) bool rvp_walk_known(struct rvp_thread *thread, struct rvp_caller caller,
-								 struct rvp_path *path)
+static inline __attribute__((always_inline)) const struct rvp_known_path *rvp_walk_known(struct rvp_thread *thread,
+											 struct rvp_caller caller)
 {
 	struct rvp_walker *walker = thread->walker;
 	uint32_t generation = atomic_load_explicit(&rvp_rule_generation, memory_order_relaxed);
@@ -58,17 +59,22 @@ static inline __attribute__((always_inline)) bool rvp_walk_known(struct rvp_thre
 
 	atomic_thread_fence(memory_order_acquire); /* a load that acquires takes an instruction more */
 	if (__builtin_expect(walker->generation != generation, 0))
-		return false;
+		return NULL;
 	known = rvp_shapes_find_first(&walker->shapes, &walker->memo, caller, walker->easy_key);
-	if (__builtin_expect(!known, 0))
-		return false;
-	walker->misses = 0;
-	path->stack = known->number;
-	path->python = __builtin_expect(rvp_python_current() != NULL, 0) ? rvp_walk_python(thread) : 0;
+	if (__builtin_expect(known != NULL, 1))
+		walker->misses = 0;
+	return known;
+}
+
+/* A build that checks itself (tests/unwind) has a referee look at each path. */
+static inline __attribute__((always_inline)) void rvp_walk_check(struct rvp_thread *thread, struct rvp_caller caller,
+								 struct rvp_path path, const struct rvp_known_path *known)
+{
 #ifdef RVP_CHECK_WALK
-	rvp_check_walk(thread, caller, *path, known->depth);
+	rvp_check_walk(thread, caller, path, known->depth);
+#else
+	(void)thread, (void)caller, (void)path, (void)known;
 #endif
-	return true;
 }
 
 static inline bool rvp_walk_is_easy(const struct rvp_thread *thread, struct rvp_caller caller)

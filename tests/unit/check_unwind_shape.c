@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a thread remembers of its walks: found again only while every word is as it was, at bounded places, in
- * little stack. The stack here is an array, and the walks that are entered are made up. */
+ * little stack; and the straight walk of what no shape finds. The stack here is an array, and the walks that are entered are made up. */
 #include "preload/unwind_shape.h"
-#include "preload/walk.h"
+#include "preload/walker.h"
 #include "tests/unit/recorder_double.h"
 #include "tests/unit/run_suite.h"
 
@@ -233,6 +233,85 @@ START_TEST(never_another_path_s_number)
 }
 END_TEST
 
+enum { LEVELS = 7, ORDERS = 2187, ORDER_WALKS = 30000 };
+
+static uint32_t down(uint32_t order, int left);
+
+#ifdef __clang__
+#define BY_STACK_POINTER
+#else
+#define BY_STACK_POINTER __attribute__((optimize("omit-frame-pointer")))
+#endif
+
+/* Three functions that may lie in any order, each with a frame of its own size; the third's is found by its frame pointer. */
+__attribute__((noinline)) BY_STACK_POINTER static uint32_t small(uint32_t order, int left)
+{
+	volatile char room[40];
+	uint32_t number = down(order, left);
+
+	room[0] = (char)number;
+	return number + 0 * (uint32_t)room[0];
+}
+
+__attribute__((noinline)) BY_STACK_POINTER static uint32_t middle(uint32_t order, int left)
+{
+	volatile char room[88];
+	uint32_t number = down(order, left);
+
+	room[0] = (char)number;
+	return number + 0 * (uint32_t)room[0];
+}
+
+__attribute__((noinline)) static uint32_t by_pointer(uint32_t order, int left)
+{
+	volatile char *room = __builtin_alloca(16 + 16 * (order % 2));
+	uint32_t number = down(order, left);
+
+	room[0] = (char)number;
+	return number;
+}
+
+__attribute__((noinline)) static uint32_t walk_here(void)
+{
+	return rvp_walk(double_thread(), RVP_CALLER()).stack;
+}
+
+__attribute__((noinline)) BY_STACK_POINTER static uint32_t down(uint32_t order, int left)
+{
+	uint32_t number;
+
+	if (!left)
+		number = walk_here();
+	else if (order % 3 == 0)
+		number = small(order / 3, left - 1);
+	else if (order % 3 == 1)
+		number = middle(order / 3, left - 1);
+	else
+		number = by_pointer(order / 3, left - 1);
+	__asm__ volatile("" ::: "memory");
+	return number;
+}
+
+/* However a path is found, it has one number, and no other path has it: by words, by rules, in the tree, or made. */
+START_TEST(functions_in_any_order_are_told_apart)
+{
+	static uint32_t number_of[ORDERS], order_of[1 << 16];
+
+	rvp_walk_start(false);
+	for (uint32_t i = 0; i < ORDER_WALKS; i++) {
+		uint32_t order = draw(ORDERS), number = down(order, LEVELS);
+
+		ck_assert_uint_gt(number, 0);
+		ck_assert_uint_lt(number, 1 << 16);
+		ck_assert(number_of[order] == 0 || number_of[order] == number);
+		ck_assert(order_of[number] == 0 || order_of[number] == order + 1);
+		number_of[order] = number;
+		order_of[number] = order + 1;
+	}
+	ck_assert_ptr_nonnull(((struct rvp_walker *)double_thread()->walker)->steps.paths.paths);
+}
+END_TEST
+
 enum { PAINTED_BYTES = 4096 };
 
 /* The stack below whoever calls this function's caller next: nobody has it now. */
@@ -301,6 +380,7 @@ int main(void)
 	tcase_add_test(cases, nothing_is_read_outside_the_stack);
 	tcase_add_test(cases, shapes_of_one_caller_stand_side_by_side);
 	tcase_add_test(cases, never_another_path_s_number);
+	tcase_add_test(cases, functions_in_any_order_are_told_apart);
 	tcase_add_test(cases, a_hit_takes_little_stack);
 	tcase_set_timeout(cases, 60);
 	suite_add_tcase(suite, cases);

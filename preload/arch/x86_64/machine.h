@@ -56,13 +56,6 @@ static inline bool rvp_machine_take(int64_t *countdown, int64_t value)
 	return is_left;
 }
 
-/* value * *by, which stays in memory: as many factors as a loop needs would cost a hook as many registers to save. */
-static inline __attribute__((always_inline)) uint64_t rvp_machine_product(uint64_t value, const uint64_t *by)
-{
-	__asm__("imulq %1, %0" : "+r"(value) : "m"(*by) : "cc");
-	return value;
-}
-
 /* `then` where *word is `value`, else `otherwise`; never by a jump, which would often be foretold wrongly. */
 static inline __attribute__((always_inline)) const void *rvp_machine_if_equal(const uint64_t *word, uint64_t value,
 									      const void *then, const void *otherwise)
