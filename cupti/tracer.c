@@ -41,7 +41,9 @@ static const uint64_t window_ns = 1000000000u;
 
 static struct {
 	void *subscriber;
-	bool is_auto;
+	bool is_auto, has_windows, is_closed;
+	bool was_open; /* a window: what ran in it may be told of behind it */
+	enum rvp_device_tier open_tier; /* of a window */
 	struct rvp_tiers tiers;
 	struct rvp_tier_window begun; /* sums at the begin of the window */
 	uint64_t begun_ns, launch_ns;
@@ -70,6 +72,12 @@ void rvp_tracer_none(const char *reason)
 		 .reason = rvp_text_of_string(reason));
 	snprintf(line, sizeof line, "CUDA: memory and launches are recorded, kernels are not: %s", reason);
 	rvp_recorder->say(line);
+}
+
+/* CUPTI may have records. */
+static bool has_records(void)
+{
+	return rvp_kinds_has_activity() || state.was_open;
 }
 
 /* ---- tiers ---- */
@@ -124,13 +132,27 @@ static struct rvp_tier_window window(void)
 	};
 }
 
+/* Of a program that has windows: what runs on devices is followed while one is open, then at once and whatever it costs. */
+static void take_window(bool is_open)
+{
+	if (!state.has_windows || is_open != state.is_closed)
+		return;
+	state.is_closed = !is_open;
+	if (!is_open && has_records())
+		rvp_cupti.ActivityFlushAll(0);
+	state.was_open |= is_open;
+	state.tiers.tier = is_open ? state.open_tier : RVP_DEVICE_TIER_MEMORY;
+	enter_tier(state.tiers.tier, is_open ? "a window is open" : "the window is closed");
+}
+
 static void decide(void)
 {
 	struct rvp_tier_window last = window();
 	enum rvp_device_tier before = state.tiers.tier, now;
 	char reason[RVP_TIERS_REASON_BYTES] = "";
 
-	if (!state.is_auto)
+	take_window(rvp_recorder->window_is_open());
+	if (!state.is_auto || state.has_windows)
 		return;
 	now = rvp_tiers_decide(&state.tiers, &last, reason);
 	if (now != before)
@@ -149,7 +171,7 @@ static void count_drops(void)
 
 static void look(uint32_t device)
 {
-	if (rvp_kinds_has_activity()) {
+	if (has_records()) {
 		rvp_cupti.ActivityFlushAll(0);
 		count_drops();
 	}
@@ -316,6 +338,18 @@ static bool attach(bool is_full, char reason[REASON_BYTES])
 	return false;
 }
 
+/* With --cuda full and CUPTI 13.0.0, which may hang when kernels are turned off again, they stay on between windows. */
+static void begin_windows(const struct rvp_device_settings *settings)
+{
+	state.has_windows = settings->has_windows && (state.is_auto || rvp_cupti.version != RVP_CUPTI_13_0);
+	if (!state.has_windows)
+		return;
+	state.open_tier = state.is_auto ? state.tiers.ceiling : RVP_DEVICE_TIER_FULL;
+	state.was_open = rvp_recorder->window_is_open();
+	state.is_closed = !state.was_open;
+	state.tiers.tier = state.is_closed ? RVP_DEVICE_TIER_MEMORY : state.open_tier;
+}
+
 void rvp_tracer_start(void)
 {
 	struct rvp_device_settings settings = rvp_recorder->settings();
@@ -336,7 +370,10 @@ void rvp_tracer_start(void)
 	rvp_recorder->tells(1);
 	if (rvp_cupti.version == RVP_CUPTI_13_0)
 		state.tiers.ceiling = RVP_DEVICE_TIER_GRAPHS;
-	enter_tier(state.tiers.tier, is_full ? "asked for"
+	begin_windows(&settings);
+	enter_tier(state.tiers.tier, state.is_closed	  ? "the window is closed"
+				     : state.has_windows ? "a window is open"
+				     : is_full ? "asked for"
 				     : state.tiers.ceiling == RVP_DEVICE_TIER_LAUNCHES
 					 ? "the begin"
 					 : "the begin; up to graphs alone, as CUPTI 13.0.0 may hang when kernels are turned off again");
@@ -346,6 +383,7 @@ void rvp_tracer_start(void)
 	rvp_end_prepare();
 	rvp_recorder->listen(rvp_end_now, settings.sync_steps ? rvp_tracer_sync : NULL);
 	rvp_recorder->make_way(rvp_tracer_leave);
+	rvp_recorder->listen_to_windows(state.has_windows ? rvp_tracer_window : NULL);
 	rvp_recorder->end_own();
 }
 
@@ -369,6 +407,16 @@ static bool take_work(void)
 	return false;
 }
 
+void rvp_tracer_window(int is_open)
+{
+	if (atomic_load(&is_ended) || rvp_is_capturing() || !take_work())
+		return;
+	rvp_recorder->begin_own();
+	take_window(is_open != 0);
+	rvp_recorder->end_own();
+	atomic_store(&is_at_work, 0);
+}
+
 /* All that CUPTI still has, what has not ended included. */
 static void take_the_rest(void)
 {
@@ -388,7 +436,7 @@ void rvp_tracer_end(void)
 		return;
 	is_alone = !state.subscriber || take_work();
 	rvp_recorder->begin_own();
-	if (rvp_kinds_has_activity()) {
+	if (has_records()) {
 		take_the_rest();
 		rvp_recorder->lose(RVP_LOSS_DEVICE_LATE, rvp_buffers_unreturned());
 		if (is_alone)
@@ -416,7 +464,7 @@ static void stay(const char *why)
 /* Off, with all records here; false: CUPTI can't be left as it is. */
 static bool put_down(void)
 {
-	if (!rvp_kinds_has_activity())
+	if (!has_records())
 		return true;
 	if (!rvp_kinds_can_be_left()) {
 		stay("this version of it (13.0.0) may hang when kernels are no longer recorded");

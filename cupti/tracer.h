@@ -19,6 +19,9 @@ void rvp_tracer_end(void);
  * recorded. Where it can't be left (buffers that do not come back, versions that hang) one line says so, and we stay. */
 void rvp_tracer_leave(void);
 
+/* The recorder's word: a window opened or closed. */
+void rvp_tracer_window(int is_open);
+
 /* Waits for the device, before a step. */
 void rvp_tracer_sync(void);
 

@@ -116,6 +116,8 @@ static void scope(int kind, int source, const char *category, const char *name, 
 	if (source == RVPROF_SOURCE_NVTX)
 		rvp_window_after_range(stay.thread, kind);
 	leave(stay);
+	if (source == RVPROF_SOURCE_NVTX)
+		rvp_window_outside();
 }
 
 static void scope_begin(int source, const char *category, const char *name)
@@ -198,6 +200,7 @@ static void step(int source, int kind, int phase, uint64_t seq_len, uint64_t tok
 	rvp_writes_mark(stay.thread, (uint64_t)source, (uint64_t)kind);
 	rvp_window_after_mark(stay.thread, source, 0, kind, &text);
 	leave(stay);
+	rvp_window_outside();
 }
 
 static void mark(struct rvp_thread *thread, uint64_t kind, uint64_t value, const char *label)
@@ -270,6 +273,7 @@ static void record(int level)
 		rvp_window_program(stay.thread, level, RVP_WINDOW_PROGRAM);
 	if (stay.thread)
 		leave(stay);
+	rvp_window_outside();
 }
 
 /* Nothing is taken away: a report can begin here. */

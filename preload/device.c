@@ -28,6 +28,7 @@ static const uint64_t exit_ns = 10000000000u, sudden_ns = 2000000000u;
 
 static void (*_Atomic on_finish)(uint64_t most_ns);
 static void (*_Atomic on_mark)(void), (*_Atomic on_client)(void);
+static void (*_Atomic on_window)(int is_open);
 static _Atomic uint64_t owner; /* rvp_process.number of the process that listens; 0: nobody does */
 static _Atomic uint32_t is_over;
 
@@ -53,7 +54,8 @@ static struct rvp_device_settings settings(void)
 {
 	return (struct rvp_device_settings){.cuda = rvp_process.options.cuda,
 					    .budget_milli = rvp_process.options.cuda_budget_milli,
-					    .sync_steps = rvp_process.options.sync_steps};
+					    .sync_steps = rvp_process.options.sync_steps,
+					    .has_windows = rvp_process.is_windowed};
 }
 
 /* A stay in the recorder; `thread` NULL: not now. */
@@ -279,6 +281,26 @@ void rvp_device_mark(void)
 		mark();
 }
 
+static void listen_to_windows(void (*changed)(int is_open))
+{
+	atomic_store(&on_window, changed);
+}
+
+static int window_is_open(void)
+{
+	return rvp_process.entry && !atomic_load(&rvp_process.entry->held);
+}
+
+void rvp_device_window(void)
+{
+	void (*changed)(int) = atomic_load(&on_window);
+	int error = errno;
+
+	if (changed && rvp_local.phase == RVP_OUTSIDE && active())
+		changed(window_is_open());
+	errno = error;
+}
+
 static void make_way(void (*leave_it)(void))
 {
 	atomic_store(&on_client, leave_it);
@@ -320,5 +342,7 @@ const struct rvp_device_api rvprof_device_1 = {
     .tells = tells,
     .launches = rvp_driver_launches,
     .make_way = make_way,
+    .listen_to_windows = listen_to_windows,
+    .window_is_open = window_is_open,
 };
 #pragma GCC visibility pop

@@ -19,4 +19,7 @@ void rvp_device_make_way(void);
 /* A step is about to begin, said by this thread. Outside of rvp_enter. */
 void rvp_device_mark(void);
 
+/* A window opened or closed. Outside of rvp_enter. */
+void rvp_device_window(void);
+
 #endif

@@ -89,6 +89,7 @@ static void tell(enum number number, enum rvp_step_kind kind, const char *name, 
 	rvp_writes_mark(thread, RVP_SOURCE_FUNCTION, kind);
 	rvp_window_after_mark(thread, RVP_SOURCE_FUNCTION, ranks[number], kind, &text);
 	rvp_leave(thread);
+	rvp_window_outside();
 }
 
 /* True: it is the outermost, and `frame` is remembered. */

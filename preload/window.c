@@ -5,6 +5,7 @@
 #include "rvprof.h"
 #include "preload/window.h"
 
+#include "preload/device.h"
 #include "preload/emit.h"
 #include "preload/enter.h"
 #include "preload/events.h"
@@ -19,6 +20,7 @@
 #include <string.h>
 
 enum { LABEL_BYTES = 48 };
+_Atomic uint32_t rvp_window_due;
 
 static _Atomic uint64_t opens_ns, closes_ns; /* CLOCK_MONOTONIC; 0: has come, or never will */
 static _Atomic uint64_t taken;               /* number of the last order that a thread took */
@@ -109,6 +111,16 @@ static void settle(void)
 		if (rvp_process.options.rows)
 			rvp_rows_ask(is_held ? 0 : RVP_ROWS_ALL);
 	} while (is_held != (atomic_load(&rvp_process.entry->held) != 0));
+	if (rvp_process.is_windowed)
+		atomic_store(&rvp_window_due, 1);
+}
+
+void rvp_window_do_due(void)
+{
+	if (rvp_local.phase != RVP_OUTSIDE)
+		return;
+	if (atomic_exchange(&rvp_window_due, 0))
+		rvp_device_window();
 }
 
 bool rvp_window_hold(struct rvp_thread *thread, enum rvp_hold hold, struct rvp_window_edge edge)
@@ -228,6 +240,7 @@ void rvp_window_cuda(bool is_start)
 		rvp_window_program(thread, is_start, RVP_WINDOW_CUDA);
 		rvp_leave(thread);
 	}
+	rvp_window_outside();
 	errno = error;
 }
 

@@ -44,6 +44,16 @@ void rvp_window_look(struct rvp_thread *thread);
 /* True: it was not so already. Between rvp_enter and rvp_leave. */
 bool rvp_window_program(struct rvp_thread *thread, int level, enum rvp_window_cause cause);
 
+/* What is to be done outside of the recorder since a window opened or closed: whoever follows the device is told. At
+ * the program's next mark, in phase OUTSIDE. */
+extern _Atomic uint32_t rvp_window_due __attribute__((visibility("hidden")));
+void rvp_window_do_due(void);
+static inline void rvp_window_outside(void)
+{
+	if (__builtin_expect(atomic_load_explicit(&rvp_window_due, memory_order_relaxed) != 0, 0))
+		rvp_window_do_due();
+}
+
 /* "clear 1", "clear 2", ...: a snapshot and its label. */
 void rvp_window_clear(struct rvp_thread *thread);
 

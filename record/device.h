@@ -29,6 +29,8 @@ struct rvp_device_settings {
 	enum rvp_cuda cuda;
 	uint32_t budget_milli; /* --cuda-budget, in thousandths of the time: 30 is 3 % */
 	bool sync_steps;       /* --sync-steps */
+	bool has_windows;      /* --schedule and its kin: what runs on devices is followed while a window is open, and then
+				* whatever it costs */
 };
 
 /* Numbers of call paths; 0: none. */
@@ -88,6 +90,10 @@ struct rvp_device_api {
 	/* `leave` is called whenever another client of CUPTI's in this process is about to begin, by its thread, outside of
 	 * CUPTI: who follows the device by it gives it up. NULL: no more. */
 	void (*make_way)(void (*leave)(void));
+	/* Called when a window of a program that has windows opens (1) or closes (0; preload/window.h), at that mark of the
+	 * program's; NULL: no more. What windows by time and by orders from outside do is asked for now and then. */
+	void (*listen_to_windows)(void (*changed)(int is_open));
+	int (*window_is_open)(void);
 };
 
 #endif

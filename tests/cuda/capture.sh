@@ -12,6 +12,7 @@ for client in "$client_shared" "$client_static"; do
 			[ $mode = full ] && is run/summary.json "$windows" '[3,[["cuda","cuda"],["cuda","cuda"],["cuda","cuda"]],true,true]' windows
 			is run/summary.json '[.windows.capture, .windows.count]' '["cuda",3]' 'the option'
 			same .memory "device memory goes on being recorded"
+			[ -n "$how" ] || is run/summary.json .kernels.count 6 'kernels of the windows alone'
 			end_case
 		done
 	done
