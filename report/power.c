@@ -119,6 +119,8 @@ static void end_step(struct reading *reading, const struct rvp_step *step)
 		answer->token_count += step->tokens ? step->tokens : 1;
 		answer->decode_joules += reading->in_step_joules;
 	}
+	if (reading->sink && reading->sink->end_step)
+		reading->sink->end_step(reading->sink, reading->step, reading->in_step_joules);
 	reading->in_step_joules = 0;
 }
 

@@ -50,6 +50,8 @@ struct rvp_power_answer {
 /* Every round, in order of time: watts by source, NAN where it has none, and their sum. */
 struct rvp_power_sink {
 	void (*take)(struct rvp_power_sink *sink, uint64_t ns, const double *watts, double sum);
+	/* A step that was wholly within the rows; may be NULL. */
+	void (*end_step)(struct rvp_power_sink *sink, size_t step, double joules);
 };
 
 /* POWER_SOURCE of the watcher's log; false without memory. */
