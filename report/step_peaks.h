@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* step_peaks.h: the highest memory of each step: blocks and mappings of the tree, and the KV cache's part by itself. Live
- * bytes between two events are those after the first, so what was live when a step began counts in it. */
+/* step_peaks.h: the highest memory of each step: blocks and mappings of the tree, and the KV cache's part by
+ * itself. Live bytes between two events are those after the first, so what was live when a step began counts
+ * in it. */
 #ifndef RVP_REPORT_STEP_PEAKS_H
 #define RVP_REPORT_STEP_PEAKS_H
 

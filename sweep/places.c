@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* places.c: see places.h. A brace that is not around a name is itself, so JSON and awk in a command need no care; {{NAME}}
- * is the text {NAME}. */
+/* places.c: see places.h. A brace that is not around a name is itself, so JSON and awk in a command need no
+ * care; {{NAME}} is the text {NAME}. */
 #include "sweep/places.h"
 
 #include <ctype.h>

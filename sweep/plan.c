@@ -75,15 +75,16 @@ static struct rvp_status add_values(struct rvp_axis *axis, const char *values)
 		size_t length = strcspn(at, ",");
 
 		if (!length)
-			return rvp_fail_with("read --grid", axis->name, "a value is empty in '%.100s'", values);
+			return rvp_fail_with("read --grid", axis->name, "a value is empty in '%.100s'",
+					     values);
 		if (!rvp_grow((void **)&axis->values, &room, axis->count + 1, sizeof *axis->values) ||
 		    !(axis->values[axis->count] = strndup(at, length)))
 			return rvp_fail("read --grid", axis->name, ENOMEM);
 		for (size_t i = 0; i < axis->count; i++)
 			if (strcmp(axis->values[i], axis->values[axis->count]) == 0) {
 				axis->count++;
-				return rvp_fail_with("read --grid", axis->name, "the value '%.80s' is there twice",
-						     axis->values[i]);
+				return rvp_fail_with("read --grid", axis->name,
+						     "the value '%.80s' is there twice", axis->values[i]);
 			}
 		axis->count++;
 		at += length;
@@ -115,7 +116,8 @@ struct rvp_status rvp_plan_add_axis(struct rvp_plan *plan, const char *text)
 	for (int i = 0; i < OWN_PLACES; i++)
 		if (strcmp(name, own_places[i]) == 0) {
 			free(name);
-			return rvp_fail_with("read --grid", NULL, "{%s} has a meaning of its own: name the axis otherwise",
+			return rvp_fail_with("read --grid", NULL,
+					     "{%s} has a meaning of its own: name the axis otherwise",
 					     own_places[i]);
 		}
 	axis = take_axis(plan, name);
@@ -135,21 +137,24 @@ struct rvp_status rvp_plan_add_metric(struct rvp_plan *plan, const char *text)
 	size_t groups;
 
 	rule.name = cut_name(text, &pattern);
-	if (!rule.name || plan->metric_count == RVP_METRICS_MAX) {
+	if (!rule.name || plan->metric_count == RVP_METRIC_RULES_MAX) {
 		free(rule.name);
-		return rvp_fail_with("read --metric", NULL, "'%.100s' is no NAME=REGEX, or there are more than %d", text,
-				     RVP_METRICS_MAX);
+		return rvp_fail_with("read --metric", NULL,
+				     "'%.100s' is no NAME=REGEX, or there are more than %d", text,
+				     RVP_METRIC_RULES_MAX);
 	}
 	rule.pattern = strdup(pattern);
 	plan->metrics[plan->metric_count++] = rule;
 	if (!rule.pattern)
 		return rvp_fail("read --metric", NULL, ENOMEM);
 	if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NEWLINE) != 0)
-		return rvp_fail_with("read --metric", rule.name, "'%.150s' is no extended regular expression", pattern);
+		return rvp_fail_with("read --metric", rule.name, "'%.150s' is no extended regular expression",
+				     pattern);
 	groups = compiled.re_nsub;
 	regfree(&compiled);
 	return groups ? RVP_OK
-		      : rvp_fail_with("read --metric", rule.name, "'%.120s' has no group: put the figure into (..)", pattern);
+		      : rvp_fail_with("read --metric", rule.name,
+				      "'%.120s' has no group: put the figure into (..)", pattern);
 }
 
 /* ---- settings ---- */
@@ -200,7 +205,8 @@ static const char *find_place(void *context, const char *name, size_t length)
 	return is("setting", name, length) && *filling->name ? filling->name : NULL;
 }
 
-static void begin_filling(struct filling *filling, const struct rvp_plan *plan, size_t setting, const char *witness_path)
+static void begin_filling(struct filling *filling, const struct rvp_plan *plan, size_t setting,
+			  const char *witness_path)
 {
 	*filling = (struct filling){.plan = plan, .setting = setting, .witness_path = witness_path};
 	snprintf(filling->number[0], sizeof filling->number[0], "%" PRIu64, plan->samples);
@@ -209,7 +215,8 @@ static void begin_filling(struct filling *filling, const struct rvp_plan *plan, 
 
 static struct rvp_status wrong_place(const char *step, const char *text, const char *wrong)
 {
-	return wrong ? rvp_fail_with(step, NULL, "nothing fills %.*s in '%.120s'", (int)strcspn(wrong, "}") + 1, wrong, text)
+	return wrong ? rvp_fail_with(step, NULL, "nothing fills %.*s in '%.120s'",
+				     (int)strcspn(wrong, "}") + 1, wrong, text)
 		     : rvp_fail(step, NULL, ENOMEM);
 }
 
@@ -226,7 +233,8 @@ static char *default_name(const struct rvp_plan *plan, size_t setting)
 	return out && fclose(out) == 0 ? name : NULL;
 }
 
-struct rvp_status rvp_plan_setting_name(const struct rvp_plan *plan, size_t setting, char name[RVP_SETTING_NAME_BYTES])
+struct rvp_status rvp_plan_setting_name(const struct rvp_plan *plan, size_t setting,
+					char name[RVP_SETTING_NAME_BYTES])
 {
 	struct filling filling;
 	const char *wrong = NULL;
@@ -236,7 +244,8 @@ struct rvp_status rvp_plan_setting_name(const struct rvp_plan *plan, size_t sett
 	begin_filling(&filling, plan, setting, NULL);
 	if (setting == RVP_BASELINE)
 		return strcpy(name, "baseline"), RVP_OK;
-	filled = plan->name ? rvp_places_fill(plan->name, find_place, &filling, &wrong) : default_name(plan, setting);
+	filled = plan->name ? rvp_places_fill(plan->name, find_place, &filling, &wrong)
+			    : default_name(plan, setting);
 	if (!filled)
 		return wrong_place("name a setting by --name", plan->name ? plan->name : "", wrong);
 	length = strlen(filled);
@@ -248,7 +257,8 @@ struct rvp_status rvp_plan_setting_name(const struct rvp_plan *plan, size_t sett
 			*at = '-'; /* it becomes a file's name */
 	return length && length < RVP_SETTING_NAME_BYTES && *name != '.'
 		   ? RVP_OK
-		   : rvp_fail_with("name a setting by --name", NULL, "a name is empty, begins with '.' or has more than %d bytes",
+		   : rvp_fail_with("name a setting by --name", NULL,
+				   "a name is empty, begins with '.' or has more than %d bytes",
 				   RVP_SETTING_NAME_BYTES - 1);
 }
 
@@ -262,7 +272,8 @@ static char **baseline_words(const char *command)
 	return NULL;
 }
 
-static char **fill_words(const struct rvp_plan *plan, struct filling *filling, const char **wrong, const char **text)
+static char **fill_words(const struct rvp_plan *plan, struct filling *filling, const char **wrong,
+			 const char **text)
 {
 	size_t count = 0;
 	char **words;
@@ -320,7 +331,9 @@ static struct rvp_status check_words(const struct rvp_plan *plan, size_t setting
 	if (rvp_failed(status))
 		return status;
 	words = fill_words(plan, &filling, &wrong, &text);
-	status = words ? RVP_OK : wrong_place(setting == RVP_BASELINE ? "run --baseline" : "run the command", text, wrong);
+	status =
+	    words ? RVP_OK
+		  : wrong_place(setting == RVP_BASELINE ? "run --baseline" : "run the command", text, wrong);
 	rvp_words_free(words);
 	return status;
 }
@@ -335,9 +348,11 @@ static struct rvp_status check_names(const struct rvp_plan *plan)
 		status = rvp_plan_setting_name(plan, i, name);
 		for (size_t j = 0; j < i && !rvp_failed(status); j++)
 			if (!rvp_failed(rvp_plan_setting_name(plan, j, other)) && strcmp(name, other) == 0)
-				status = rvp_fail_with("name a setting by --name", NULL, "two settings would be called '%s'", name);
+				status = rvp_fail_with("name a setting by --name", NULL,
+						       "two settings would be called '%s'", name);
 		if (!rvp_failed(status) && (strcmp(name, "baseline") == 0 || strcmp(name, "results") == 0))
-			status = rvp_fail_with("name a setting by --name", NULL, "'%s' is another file's name", name);
+			status = rvp_fail_with("name a setting by --name", NULL,
+					       "'%s' is another file's name", name);
 	}
 	return status;
 }
@@ -347,17 +362,20 @@ struct rvp_status rvp_plan_check(const struct rvp_plan *plan)
 	struct rvp_status status;
 
 	if (!plan->command || !plan->command[0])
-		return rvp_fail_with("sweep", NULL, "there is no command: rvprof bench [OPTION..] -- CMD [ARG..]");
+		return rvp_fail_with("sweep", NULL,
+				     "there is no command: rvprof bench [OPTION..] -- CMD [ARG..]");
 	if (!plan->samples)
 		return rvp_fail_with("sweep", NULL, "--samples 0: there is nothing to measure");
-	if (!plan->least_repeats || plan->least_repeats > plan->most_repeats)
-		return rvp_fail_with("sweep", NULL, "--repeats %" PRIu64 ":%" PRIu64 " is no range", plan->least_repeats,
-				     plan->most_repeats);
+	if (!plan->least_repeats || plan->least_repeats > plan->most_repeats ||
+	    plan->most_repeats > RVP_ROUNDS_MAX)
+		return rvp_fail_with("sweep", NULL, "--repeats %" PRIu64 ":%" PRIu64 " is no range",
+				     plan->least_repeats, plan->most_repeats);
 	if (rvp_plan_setting_count(plan) > RVP_SETTINGS_MAX)
 		return rvp_fail_with("sweep", NULL, "the axes make more than %d settings", RVP_SETTINGS_MAX);
 	for (size_t i = 0; i < plan->axis_count; i++)
 		if (!is_taken(plan, plan->axes[i].name))
-			return rvp_fail_with("sweep", NULL, "the axis '%s' changes nothing: no {%s} in the command",
+			return rvp_fail_with("sweep", NULL,
+					     "the axis '%s' changes nothing: no {%s} in the command",
 					     plan->axes[i].name, plan->axes[i].name);
 	status = check_words(plan, 0);
 	if (!rvp_failed(status) && plan->baseline)
@@ -369,8 +387,8 @@ struct rvp_status rvp_plan_check(const struct rvp_plan *plan)
 
 static void put_texts(FILE *out, const struct rvp_plan *plan)
 {
-	fprintf(out, "rvprof.sweep/1\nsamples %" PRIu64 "\nseed %" PRIu64 "\nbaseline %s\ncommand", plan->samples, plan->seed,
-		plan->baseline ? plan->baseline : "");
+	fprintf(out, "rvprof.sweep/1\nsamples %" PRIu64 "\nseed %" PRIu64 "\nbaseline %s\ncommand",
+		plan->samples, plan->seed, plan->baseline ? plan->baseline : "");
 	for (char **word = plan->command; *word; word++)
 		fprintf(out, " %zu:%s", strlen(*word), *word);
 	for (size_t i = 0; i < plan->axis_count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* plan_ini.c: a plan from an INI file, see plan.h. The command is one line, cut at blanks as a shell without variables cuts
- * it: 'single' and "double" quotes hold words together, a backslash takes the next character as it is. */
+/* plan_ini.c: a plan from an INI file, see plan.h. The command is one line, cut at blanks as a shell without
+ * variables cuts it: 'single' and "double" quotes hold words together, a backslash takes the next character
+ * as it is. */
 #include "report/grow.h"
 #include "sweep/plan.h"
 #include "sweep/plan_words.h"
@@ -84,7 +85,8 @@ static int take_line(void *context, const char *section, const char *key, const 
 	if (rvp_failed(reading->status))
 		return 0;
 	if (strcmp(section, "sweep") != 0)
-		reading->status = rvp_fail_with("read", NULL, "section [%.40s]: only [sweep] has a meaning", section);
+		reading->status =
+		    rvp_fail_with("read", NULL, "section [%.40s]: only [sweep] has a meaning", section);
 	else
 		reading->status = take(reading->plan, key, value);
 	return !rvp_failed(reading->status);
@@ -103,5 +105,6 @@ struct rvp_status rvp_plan_read_ini(struct rvp_plan *plan, const char *path)
 	if (rvp_failed(reading.status))
 		return rvp_fail_with("read", path, "line %d: %s %s", line, reading.status.detail,
 				     reading.status.path);
-	return line ? rvp_fail_with("read", path, "line %d is neither [section] nor key = value", line) : RVP_OK;
+	return line ? rvp_fail_with("read", path, "line %d is neither [section] nor key = value", line)
+		    : RVP_OK;
 }

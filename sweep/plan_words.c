@@ -90,6 +90,7 @@ struct rvp_status rvp_plan_take_word(struct rvp_plan *plan, const char *name, co
 		if (strcmp(words[i].name, name) == 0)
 			return take_value(plan, &words[i], value)
 				   ? RVP_OK
-				   : rvp_fail_with("read", name, "'%.100s' is not %s", value, wants[words[i].kind]);
+				   : rvp_fail_with("read", name, "'%.100s' is not %s", value,
+						   wants[words[i].kind]);
 	return rvp_fail_with("read", name, "there is no such option");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* plan_words.h: options of a sweep that have one value, by their names: on the command line and in INI files alike. */
+/* plan_words.h: options of a sweep that have one value, by their names: on the command line and in INI files
+ * alike. */
 #ifndef RVP_SWEEP_PLAN_WORDS_H
 #define RVP_SWEEP_PLAN_WORDS_H
 

@@ -40,7 +40,8 @@ static void read_power(struct rvp_samples *samples, const struct rvp_run *run, c
 		samples->rows[0].joules = answer.sum.energy.total_joules;
 }
 
-static void take_steps(struct rvp_samples *samples, const struct rvp_steps *steps, const struct rvp_step_peaks *peaks)
+static void take_steps(struct rvp_samples *samples, const struct rvp_steps *steps,
+		       const struct rvp_step_peaks *peaks)
 {
 	for (size_t i = 0; i < steps->count; i++)
 		samples->rows[i] = (struct rvp_sample){.seq_len = steps->steps[i].seq_len,
@@ -50,7 +51,8 @@ static void take_steps(struct rvp_samples *samples, const struct rvp_steps *step
 						       .joules = NAN};
 }
 
-static void take_whole(struct rvp_samples *samples, const struct rvp_run *run, const struct rvp_analysis *answer)
+static void take_whole(struct rvp_samples *samples, const struct rvp_run *run,
+		       const struct rvp_analysis *answer)
 {
 	samples->rows[0] =
 	    (struct rvp_sample){.wall_time_us = (run->end_ns - run->begin_ns) / 1000,
@@ -72,7 +74,8 @@ static struct rvp_status analyse(struct rvp_samples *samples, struct rvp_run *ru
 	samples->rows = calloc(samples->count, sizeof *samples->rows);
 	if (!samples->rows || !rvp_step_peaks_open(&peaks, steps))
 		return rvp_fail("read the samples", NULL, ENOMEM);
-	status = rvp_analyse(run, &(struct rvp_question){.observers = observers, .attribution = attribution}, &answer);
+	status = rvp_analyse(run, &(struct rvp_question){.observers = observers, .attribution = attribution},
+			     &answer);
 	if (!rvp_failed(status)) {
 		take_steps(samples, steps, &peaks);
 		if (!steps->count)
@@ -127,11 +130,16 @@ double rvp_samples_mean_kv_cache(const struct rvp_samples *samples)
 	return samples->count ? sum / (double)samples->count : NAN;
 }
 
-double rvp_samples_joules(const struct rvp_samples *samples)
+/* A step at the very begin may lie before the first reading of a meter. */
+double rvp_samples_mean_joules(const struct rvp_samples *samples)
 {
 	double sum = 0;
+	size_t measured = 0;
 
 	for (size_t i = 0; i < samples->count; i++)
-		sum += samples->rows[i].joules;
-	return samples->count ? sum : NAN;
+		if (!isnan(samples->rows[i].joules)) {
+			sum += samples->rows[i].joules;
+			measured++;
+		}
+	return measured && measured * 10 >= samples->count * 9 ? sum / (double)measured : NAN;
 }

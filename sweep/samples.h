@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* samples.h: what a recorded run was like, step by step: the rows of a setting's CSV. A run without steps is one sample that
- * lasted from its begin to its end. */
+/* samples.h: what a recorded run was like, step by step: the rows of a setting's CSV. A run without steps is
+ * one sample that lasted from its begin to its end. */
 #ifndef RVP_SWEEP_SAMPLES_H
 #define RVP_SWEEP_SAMPLES_H
 
@@ -28,6 +28,7 @@ void rvp_samples_free(struct rvp_samples *samples);
 /* Mean over the samples; NAN of none. */
 double rvp_samples_mean_peak(const struct rvp_samples *samples);
 double rvp_samples_mean_kv_cache(const struct rvp_samples *samples);
-double rvp_samples_joules(const struct rvp_samples *samples); /* their sum; NAN if one has none */
+/* Over those that have them; NAN where fewer than nine of ten do. */
+double rvp_samples_mean_joules(const struct rvp_samples *samples);
 
 #endif

@@ -16,5 +16,6 @@ check cupti 'record|cupti'
 check report 'record|report'
 check model 'record|report|model'
 check prove 'record|report|prove'
-check tools 'record|report|model|prove|tools'
+check sweep 'record|report|prove|sweep'
+check tools 'record|report|model|prove|sweep|tools'
 exit $bad

@@ -111,6 +111,8 @@ static int run_all(const struct options *options, const uint64_t *lengths, size_
 	struct witness witness = {.out = out, .setting = &options->setting};
 	struct totals totals = {.flips = 0};
 
+	if (!witness_begin())
+		return complain("run", "no SHA-256 in OpenSSL"), FAILED;
 	for (uint64_t i = 0; i < options->samples; i++)
 		if (!run_one(options, i, lengths[i % length_count], &witness, &totals)) {
 			complain("run", "sample %llu: %s", (unsigned long long)i,

@@ -16,6 +16,9 @@ struct witness {
 	uint64_t count;
 };
 
+/* What the library for hashes takes for itself it takes here, in every setting alike. */
+bool witness_begin(void);
+
 /* decide_fn of sample.h; `witness` is a struct witness. */
 bool witness_put(void *witness, const struct decision *decision);
 
