@@ -38,6 +38,7 @@ void rvp_machine_name(struct rvp_machine *machine)
 	cpu_set_t set;
 
 	memset(machine, 0, sizeof *machine);
+	machine->others_percent = NAN;
 	read_processor(machine->processor);
 	machine->threads = sched_getaffinity(0, sizeof set, &set) == 0
 			       ? (unsigned)CPU_COUNT(&set)
@@ -60,6 +61,7 @@ static void take_line(struct rvp_machine *machine, const char *line)
 	sscanf(line, "gemm_threads %u", &machine->gemm_threads);
 	sscanf(line, "triad_threads %u", &machine->triad_threads);
 	sscanf(line, "triad_bytes %" SCNu64, &machine->triad_bytes);
+	sscanf(line, "others_percent %lf", &machine->others_percent);
 	sscanf(line, "measured_unix_s %" SCNu64, &machine->measured_unix_s);
 }
 
@@ -97,6 +99,8 @@ static void write_machine(FILE *out, const void *what)
 		machine->threads, machine->flops_per_s, machine->bytes_per_s);
 	fprintf(out, "gemm_size %u\ngemm_threads %u\ntriad_threads %u\n", machine->gemm_size,
 		machine->gemm_threads, machine->triad_threads);
+	if (!isnan(machine->others_percent))
+		fprintf(out, "others_percent %.3g\n", machine->others_percent);
 	fprintf(out, "triad_bytes %" PRIu64 "\nmeasured_unix_s %" PRIu64 "\n", machine->triad_bytes,
 		machine->measured_unix_s);
 }

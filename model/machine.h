@@ -25,6 +25,7 @@ struct rvp_machine {
 	double flops_per_s, bytes_per_s;
 	unsigned gemm_size, gemm_threads, triad_threads;
 	uint64_t triad_bytes, measured_unix_s;
+	double others_percent; /* of all processors' time that others took meanwhile; NAN: not known */
 };
 
 /* Who this is: processor and threads; nothing measured. */

@@ -20,6 +20,8 @@ static const char help[] = "Usage: rvprof calibrate [--show] [--json]\n"
 			   "  --json   one JSON object\n"
 			   "  --help   this\n";
 
+enum { BUSY_PERCENT = 5 };
+
 static void tell(const struct rvp_machine *machine, bool is_json)
 {
 	struct rvp_figures figures;
@@ -36,6 +38,7 @@ static void tell(const struct rvp_machine *machine, bool is_json)
 	rvp_figure_whole(&figures, "triad_bytes", machine->triad_bytes);
 	rvp_figure_whole(&figures, "triad_threads", machine->triad_threads);
 	rvp_figure_double(&figures, "balance_flops_per_byte", machine->flops_per_s / machine->bytes_per_s);
+	rvp_figure_double(&figures, "others_percent", machine->others_percent);
 	if (is_json)
 		rvp_figure_whole(&figures, "measured_unix_s", machine->measured_unix_s);
 	rvp_figure_text(&figures, "kept_in", path);
@@ -57,6 +60,11 @@ static struct rvp_status answer(bool only_show, bool is_json)
 	}
 	if (!rvp_failed(status))
 		tell(&machine, is_json);
+	if (!rvp_failed(status) && machine.others_percent > BUSY_PERCENT)
+		rvp_complain("other programs took %.0f %% of the processors while this was measured: the "
+			     "limits are higher; calibrate "
+			     "again when it is quiet",
+			     machine.others_percent);
 	return status;
 }
 

@@ -20,6 +20,7 @@ build() { # target
 	case $1 in
 	log) sources="$sources tests/fuzz/folder_input.c" ;;
 	gguf | safetensors) sources="$sources $(ls report/model_*.c) report/file_content.c report/arena.c" ;;
+	layers) sources="$sources report/grow.c model/layer_count.c model/layer_fit.c model/network.c model/shape.c model/spec.c" ;;
 	rules) sources="$sources report/grow.c report/rules_names.c report/rules_parse.c report/rules_speak.c report/rules_text.c report/purpose.c" ;;
 	run)
 		# All of report but what only the module with libdw has.
@@ -34,7 +35,7 @@ build() { # target
 }
 
 bad=0
-for target in ${*:-decode log packed options run gguf rules safetensors}; do
+for target in ${*:-decode log packed options run gguf layers rules safetensors}; do
 	build "$target" || exit 2
 	mkdir -p "$scratch/$target"
 	if "$scratch/fuzz_$target" -max_total_time="$seconds" -max_len=33000 -timeout=20 -print_final_stats=1 \

@@ -43,6 +43,7 @@ START_TEST(keeping)
 	machine.gemm_size = 1024;
 	machine.gemm_threads = 2;
 	machine.triad_threads = 1;
+	machine.others_percent = 12.5;
 	machine.triad_bytes = 1ull << 33;
 	machine.measured_unix_s = 1700000000;
 	ck_assert(!rvp_failed(rvp_machine_save(&machine)));

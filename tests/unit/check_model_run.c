@@ -38,7 +38,7 @@ static void finish(void)
 
 static void assert_near(size_t i, double wanted)
 {
-	ck_assert_msg(fabs(got[i] - wanted) <= 1e-4 * (1 + fabs(wanted)), "value %zu is %g, not %g", i,
+	ck_assert_msg(fabs(got[i] - wanted) <= 1e-5 * (0.01 + fabs(wanted)), "value %zu is %g, not %g", i,
 		      got[i], wanted);
 }
 
@@ -129,43 +129,54 @@ static void multiply(const float *x, const float *w, const float *bias, int rows
 		}
 }
 
-/* Four features, two heads that share one of keys and values, three tokens; the second of two samples. */
+/* Two heads each share keys and values: of heads 0 and 1, of 2 and 3. The second of two samples. */
+enum { FEATURES = 8, HEADS = 4, WIDTH = 2, KV = 4, TOKENS = 3 };
+
+/* One head's weighted sum of values, of one token. */
+static void attend(const double *q, const double *k, const double *v, int head, int token, double *found)
+{
+	double weight[TOKENS], sum = 0;
+	int shared = head / 2 * WIDTH;
+
+	for (int past = 0; past <= token; past++) {
+		double score = 0;
+
+		for (int i = 0; i < WIDTH; i++)
+			score += q[token * FEATURES + head * WIDTH + i] * k[past * KV + shared + i];
+		sum += weight[past] = exp(score / sqrt(WIDTH));
+	}
+	for (int i = 0; i < WIDTH; i++) {
+		found[token * FEATURES + head * WIDTH + i] = 0;
+		for (int past = 0; past <= token; past++)
+			found[token * FEATURES + head * WIDTH + i] +=
+			    weight[past] / sum * v[past * KV + shared + i];
+	}
+}
+
 START_TEST(attention)
 {
-	double q[12], k[6], v[6], found[12] = {0};
+	double q[TOKENS * FEATURES], k[TOKENS * KV], v[TOKENS * KV], found[TOKENS * FEATURES];
 	const float *x, *w, *out, *bias;
 
-	if (!start("attention(4,2,kv_heads=1)", "2x3x4"))
+	if (!start("attention(8,4,kv_heads=2)", "2x3x8"))
 		return;
-	x = runner.input + 12;
+	x = runner.input + TOKENS * FEATURES;
 	w = runner.parameters[0];
-	out = w + 16 + 8 + 8;
-	bias = out + 16;
-	multiply(x, w, bias, 3, 4, 4, q);
-	multiply(x, w + 16, bias + 4, 3, 4, 2, k);
-	multiply(x, w + 24, bias + 6, 3, 4, 2, v);
-	for (int head = 0; head < 2; head++)
-		for (int token = 0; token < 3; token++) {
-			double weight[3], sum = 0;
+	out = w + FEATURES * (FEATURES + 2 * KV);
+	bias = out + FEATURES * FEATURES;
+	multiply(x, w, bias, TOKENS, FEATURES, FEATURES, q);
+	multiply(x, w + FEATURES * FEATURES, bias + FEATURES, TOKENS, FEATURES, KV, k);
+	multiply(x, w + FEATURES * (FEATURES + KV), bias + FEATURES + KV, TOKENS, FEATURES, KV, v);
+	for (int head = 0; head < HEADS; head++)
+		for (int token = 0; token < TOKENS; token++)
+			attend(q, k, v, head, token, found);
+	for (int token = 0; token < TOKENS; token++)
+		for (int o = 0; o < FEATURES; o++) {
+			double sum = bias[FEATURES + 2 * KV + o];
 
-			for (int past = 0; past <= token; past++) {
-				double score = q[token * 4 + head * 2] * k[past * 2] +
-					       q[token * 4 + head * 2 + 1] * k[past * 2 + 1];
-
-				sum += weight[past] = exp(score / sqrt(2));
-			}
-			for (int past = 0; past <= token; past++)
-				for (int i = 0; i < 2; i++)
-					found[token * 4 + head * 2 + i] +=
-					    weight[past] / sum * v[past * 2 + i];
-		}
-	for (int token = 0; token < 3; token++)
-		for (int o = 0; o < 4; o++) {
-			double sum = bias[8 + o];
-
-			for (int i = 0; i < 4; i++)
-				sum += found[token * 4 + i] * out[i * 4 + o];
-			assert_near((size_t)(12 + token * 4 + o), sum);
+			for (int i = 0; i < FEATURES; i++)
+				sum += found[token * FEATURES + i] * out[i * FEATURES + o];
+			assert_near((size_t)(TOKENS * FEATURES + token * FEATURES + o), sum);
 		}
 	finish();
 }
