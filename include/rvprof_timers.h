@@ -255,6 +255,15 @@ static inline void rvprof_timers_collect(struct rvprof_timers *timers)
 	rvprof_timers_clear(timers);
 }
 
+/* In double quotes, those inside doubled. */
+static inline void rvprof_csv_text_(const char *text, FILE *out)
+{
+	fputc('"', out);
+	for (; *text; text++)
+		fprintf(out, *text == '"' ? "\"%c" : "%c", *text);
+	fputc('"', out);
+}
+
 /* The step's values as rows of CSV, for `rvprof stats timers`: before they are collected. The head comes before step 0. */
 static inline void rvprof_timers_csv(const struct rvprof_timers *timers, FILE *out)
 {
@@ -266,9 +275,12 @@ static inline void rvprof_timers_csv(const struct rvprof_timers *timers, FILE *o
 		for (slot = 0; slot < timers->cells.slots; slot++) {
 			const struct rvprof_timer_cell *cell = rvprof_timer_cell_at(&timers->cells, region, slot);
 
-			if (cell->count)
-				fprintf(out, "%llu,%lu,%llu,%s\n", (unsigned long long)timers->step, (unsigned long)slot,
-					(unsigned long long)cell->ticks, timers->names[region]);
+			if (!cell->count)
+				continue;
+			fprintf(out, "%llu,%lu,%llu,", (unsigned long long)timers->step, (unsigned long)slot,
+				(unsigned long long)cell->ticks);
+			rvprof_csv_text_(timers->names[region], out);
+			fputc('\n', out);
 		}
 }
 

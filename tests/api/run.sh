@@ -172,6 +172,7 @@ timers)
 	done
 	views='{"name": "read", "slots": [0, 1], "last": [2000000, 6000000], "average": [3000000, 4000000], "average_sorted": [2000000, 5000000]}'
 	"$tool" stats timers without.csv --json >views.json
+	check 'a name with a comma and quotes' grep -qF '{"name": "compute, \"f32\"", "slots": [0, 1]' views.json
 	check 'the views of the CSV' grep -qF "$views" views.json
 	check 'finalized' "$tool" finalize run
 	"$tool" report run --table timers --json >views.json
@@ -180,7 +181,7 @@ timers)
 	check 'the three views, as worked' [ "$(awk '/"read"/ { sub(/.*"last"/, ""); gsub(/[^0-9. ]/, " "); printf "%.4f %.4f %.4f %.4f", $1 / $2 * 6, $3 / $4 * 4, $5 / $6 * 5, $3 / $1 * 2 }' views.json)" = '2.0000 3.0000 2.0000 3.0000' ]
 	check 'eight rows' [ "$(told run | wc -l)" -gt 0 -a "$("$tool" dump run | grep -c ' timer ')" = 8 ]
 	check 'what had no slot is a figure' grep -q '"timers without a slot": 4' run/summary.json
-	check 'a row in the trace' in_trace run '"ph":"b","cat":"timer","id":"0x[0-9a-f]*","name":"compute",.*"args":{"category":"on threads","args":"slot=1"}'
+	check 'a row in the trace' in_trace run '"ph":"b","cat":"timer","id":"0x[0-9a-f]*","name":"compute, ..f32..",.*"args":{"category":"on threads","args":"slot=1"}'
 	"$tool" export chrome-be run -o one.json
 	"$tool" export chrome-be run --level 2 -o two.json
 	check 'an operator by macro' grep -q '"args_string": "64x64;..f32.."' one.json

@@ -11,7 +11,7 @@
 
 enum { READ, COMPUTE, REGIONS, THREADS = 2, TURNS = 3, STEPS = 2 };
 
-static const char *const names[] = {"read", "compute"};
+static const char *const names[] = {"read", "compute, \"f32\""};
 RVPROF_TIMERS(timers, "on threads", names, REGIONS, THREADS);
 static volatile unsigned work;
 

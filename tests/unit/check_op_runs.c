@@ -145,6 +145,26 @@ START_TEST(room_is_used_again)
 }
 END_TEST
 
+START_TEST(samples_make_estimates)
+{
+	struct seen seen = {.sink.see = see};
+	struct rvp_op_sink *sinks[] = {&seen.sink, NULL};
+
+	maker = maker_open();
+	one = &maker_add_with(&maker, 100, (struct rvp_record_PROCESS){.mode = RVP_MODE_SAMPLED, .sample_bytes = 1 << 19})->threads[0];
+	MAKE(one, SCOPE, 99, .stamp = 2000, .kind = RVP_SCOPE_OPERATOR_BEGIN, .name = TEXT("est"));
+	MAKE(one, SAMPLE, 0, .stamp = 2200, .address = 0x1000, .bytes = 1000);
+	MAKE(one, SCOPE, 99, .stamp = 2500, .kind = RVP_SCOPE_OPERATOR_END);
+	read_run();
+	ck_assert(!rvp_failed(rvp_op_runs_read(run, sinks, NULL)));
+	ck_assert(seen.count == 1 && seen.runs[0].is_estimate);
+	/* 1000 / (1 - exp(-1000 / 2^19)) */
+	ck_assert_uint_ge(seen.runs[0].workspace_bytes, 524787);
+	ck_assert_uint_le(seen.runs[0].workspace_bytes, 524789);
+	close_run();
+}
+END_TEST
+
 /* The value of a key on this line of the text; false: another line. */
 static bool value_of(const char *line, const char *key, char value[64])
 {
@@ -263,6 +283,7 @@ int main(void)
 
 	tcase_add_test(tcase, times_and_workspace);
 	tcase_add_test(tcase, room_is_used_again);
+	tcase_add_test(tcase, samples_make_estimates);
 	tcase_add_test(tcase, begins_and_ends_nest);
 	tcase_add_test(tcase, timers_of_a_run);
 	suite_add_tcase(suite, tcase);
