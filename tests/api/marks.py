@@ -65,7 +65,7 @@ with rvprof.profile(schedule=rvprof.schedule(wait=1, warmup=1, active=2, repeat=
                     on_trace_ready=lambda profiler: ends.append(profiler.step_num)) as profiler:
     for i in range(6):
         profiler.step()
-print("windows end at", ends)
+print("windows end where they should:", ends == ([4] if rvprof.active() else []))
 rvprof.step_begin("decode", seq_len=12)
 rvprof.step_end()
 rvprof.snapshot("here")

@@ -227,9 +227,11 @@ branch)
 	;;
 python)
 	python=$("$python" -c 'import sys; print(sys.executable)') # what may be found is a script that looks for it
-	"$python" "$here/marks.py" "$here/../../python" >without 2>&1
-	recorded run "$python" "$here/marks.py" "$here/../../python" >with 2>&1
+	"$python" "$here/marks.py" "$here/../../python" >without 2>without.err
+	recorded run "$python" "$here/marks.py" "$here/../../python" >with 2>with.err
 	check 'the program sees nothing of it' cmp without with
+	check 'a profile that records nothing says so once' [ "$(grep -c '^rvprof: profile: this process is not recorded' without.err)/$(wc -l <without.err)" = 1/1 ]
+	check 'one that records says nothing' [ ! -s with.err ]
 	check 'without an error' [ "$(wc -l <without)" = 4 ]
 	check 'finalized' "$tool" finalize run
 	check 'a decorated function' has run 1 'scope kind=0 source=2 category="activation" name="decorated" args=""'
