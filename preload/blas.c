@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* blas.c: see blas.h. A front takes all that its function takes, as it takes it, and gives it on. Fortran's hidden lengths
- * of its texts come last, two of them at most.
+ * of its texts come last, two of them at most. In a pause it is a jump: what was passed stays where it lies.
  */
 #include "preload/blas.h"
 
@@ -44,7 +44,7 @@ static bool is_off(void)
 
 static inline struct call begin(enum number number, uintptr_t frame, int64_t m, int64_t n, int64_t k)
 {
-	if (is_off() || (outermost && frame < outermost))
+	if (outermost && frame < outermost)
 		return (struct call){0};
 	outermost = frame;
 	return (struct call){rvp_stamp_unordered(), number, m, n, k};
@@ -85,17 +85,26 @@ static void end(const struct call *call)
 #define REAL(name)         atomic_load_explicit(&reals[NUMBER_##name], memory_order_acquire)
 enum { COLUMN_MAJOR = 102, NOT_TRANSPOSED = 111, CONJUGATE_ONLY = 114 };
 
-#define CBLAS_GEMM(name, whole, scalar)                                                                                 \
-	static void front_##name(int order, int ta, int tb, whole m, whole n, whole k, scalar alpha, const void *a,     \
-				 whole lda, const void *b, whole ldb, scalar beta, void *c, whole ldc)                  \
-	{                                                                                                               \
-		typedef void function(int, int, int, whole, whole, whole, scalar, const void *, whole, const void *,    \
-				      whole, scalar, void *, whole);                                                    \
-		struct call call = begin(NUMBER_##name, FRAME(), m, n, k);                                              \
-                                                                                                                        \
-		((function *)REAL(name))(order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                  \
-		end(&call);                                                                                             \
+/* A front and the recording one behind it. `take` are the parameters, `give` their names: m, n and k are said of them. In a
+ * pause the front is a jump. */
+#define FRONT(returns, name, take, give, m_is, n_is, k_is)                                    \
+	typedef returns function_##name take;                                                 \
+	static __attribute__((noinline)) returns recorded_##name take                         \
+	{                                                                                     \
+		struct call call __attribute__((cleanup(end))) = begin(NUMBER_##name, FRAME(), m_is, n_is, k_is); \
+                                                                                              \
+		return ((function_##name *)REAL(name))give;                                   \
+	}                                                                                     \
+	static returns front_##name take                                                      \
+	{                                                                                     \
+		return (is_off() ? (function_##name *)REAL(name) : recorded_##name)give;      \
 	}
+
+#define CBLAS_GEMM(name, whole, scalar)                                                                                   \
+	FRONT(void, name,                                                                                                 \
+	      (int order, int ta, int tb, whole m, whole n, whole k, scalar alpha, const void *a, whole lda, const void *b, \
+	       whole ldb, scalar beta, void *c, whole ldc),                                                               \
+	      (order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc), m, n, k)
 #define CBLAS_GEMM_FLOAT(name)      CBLAS_GEMM(name, int, float)
 #define CBLAS_GEMM_DOUBLE(name)     CBLAS_GEMM(name, int, double)
 #define CBLAS_GEMM_POINTER(name)    CBLAS_GEMM(name, int, const void *)
@@ -110,16 +119,10 @@ static bool is_plain(int transposed)
 }
 
 #define CBLAS_GEMV(name, whole, scalar)                                                                                 \
-	static void front_##name(int order, int ta, whole m, whole n, scalar alpha, const void *a, whole lda,           \
-				 const void *x, whole step_x, scalar beta, void *y, whole step_y)                       \
-	{                                                                                                               \
-		typedef void function(int, int, whole, whole, scalar, const void *, whole, const void *, whole, scalar, \
-				      void *, whole);                                                                   \
-		struct call call = begin(NUMBER_##name, FRAME(), is_plain(ta) ? m : n, 1, is_plain(ta) ? n : m);        \
-                                                                                                                        \
-		((function *)REAL(name))(order, ta, m, n, alpha, a, lda, x, step_x, beta, y, step_y);                   \
-		end(&call);                                                                                             \
-	}
+	FRONT(void, name,                                                                                               \
+	      (int order, int ta, whole m, whole n, scalar alpha, const void *a, whole lda, const void *x, whole step_x, \
+	       scalar beta, void *y, whole step_y),                                                                     \
+	      (order, ta, m, n, alpha, a, lda, x, step_x, beta, y, step_y), is_plain(ta) ? m : n, 1, is_plain(ta) ? n : m)
 #define CBLAS_GEMV_FLOAT(name)      CBLAS_GEMV(name, int, float)
 #define CBLAS_GEMV_DOUBLE(name)     CBLAS_GEMV(name, int, double)
 #define CBLAS_GEMV_POINTER(name)    CBLAS_GEMV(name, int, const void *)
@@ -129,30 +132,23 @@ static bool is_plain(int transposed)
 
 typedef const void *word;
 
-#define FORTRAN_GEMM(name)                                                                                            \
-	static word front_##name(const char *ta, const char *tb, const int *m, const int *n, const int *k, word alpha, \
-				 word a, word lda, word b, word ldb, word beta, word c, word ldc, word la, word lb)   \
-	{                                                                                                             \
-		typedef word function(word, word, word, word, word, word, word, word, word, word, word, word, word,   \
-				      word, word);                                                                    \
-		struct call call = begin(NUMBER_##name, FRAME(), *m, *n, *k);                                         \
-		word result = ((function *)REAL(name))(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, la, lb); \
-                                                                                                                      \
-		end(&call);                                                                                           \
-		return result;                                                                                        \
-	}
-#define FORTRAN_GEMV(name)                                                                                              \
-	static word front_##name(const char *ta, const int *m, const int *n, word alpha, word a, word lda, word x,      \
-				 word step_x, word beta, word y, word step_y, word la)                                  \
-	{                                                                                                               \
-		typedef word function(word, word, word, word, word, word, word, word, word, word, word, word);          \
-		bool plain = *ta == 'N' || *ta == 'n';                                                                  \
-		struct call call = begin(NUMBER_##name, FRAME(), plain ? *m : *n, 1, plain ? *n : *m);                  \
-		word result = ((function *)REAL(name))(ta, m, n, alpha, a, lda, x, step_x, beta, y, step_y, la);        \
-                                                                                                                        \
-		end(&call);                                                                                             \
-		return result;                                                                                          \
-	}
+#define FORTRAN_GEMM(name)                                                                                               \
+	FRONT(word, name,                                                                                                \
+	      (const char *ta, const char *tb, const int *m, const int *n, const int *k, word alpha, word a, word lda, word b, \
+	       word ldb, word beta, word c, word ldc, word la, word lb),                                                 \
+	      (ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, la, lb), *m, *n, *k)
+
+static bool is_plain_letter(const char *transposed)
+{
+	return *transposed == 'N' || *transposed == 'n';
+}
+
+#define FORTRAN_GEMV(name)                                                                                                \
+	FRONT(word, name,                                                                                                 \
+	      (const char *ta, const int *m, const int *n, word alpha, word a, word lda, word x, word step_x, word beta, word y, \
+	       word step_y, word la),                                                                                     \
+	      (ta, m, n, alpha, a, lda, x, step_x, beta, y, step_y, la), is_plain_letter(ta) ? *m : *n, 1,                \
+	      is_plain_letter(ta) ? *n : *m)
 
 #define RVP_BLAS(name, front, type, class, operations) front(name)
 #include "record/blas.def"
