@@ -91,7 +91,7 @@ enum { COLUMN_MAJOR = 102, NOT_TRANSPOSED = 111, CONJUGATE_ONLY = 114 };
 	typedef returns function_##name take;                                                 \
 	static __attribute__((noinline)) returns recorded_##name take                         \
 	{                                                                                     \
-		struct call call __attribute__((cleanup(end))) = begin(NUMBER_##name, FRAME(), m_is, n_is, k_is); \
+		struct call call __attribute__((cleanup(end), unused)) = begin(NUMBER_##name, FRAME(), m_is, n_is, k_is); \
                                                                                               \
 		return ((function_##name *)REAL(name))give;                                   \
 	}                                                                                     \
