@@ -38,21 +38,52 @@ struct window {
 	const struct rvp_argument *k, *stride, *pad, *dilation;
 };
 
+/* Of `count` places, `stride` apart from `-before` on, those that lie in 0 to `size` - 1: from *begin to
+ * *end. */
+static void places_inside(size_t count, size_t stride, size_t before, size_t after, size_t size,
+			  size_t *begin, size_t *end)
+{
+	size_t first = before > after ? (before - after + stride - 1) / stride : 0;
+	size_t last = size + before > after ? (size + before - after + stride - 1) / stride : 0;
+
+	*begin = first < count ? first : count;
+	*end = last < count ? last : count;
+	if (*end < *begin)
+		*end = *begin;
+}
+
+/* A row of the output's places from a row of the input; what lies in the padding is 0. */
+static void fill_places(const struct window *w, const float *row, size_t kernel_x, size_t begin, size_t end,
+			float *to)
+{
+	size_t shift = kernel_x * w->dilation->second, stride = w->stride->second;
+
+	memset(to, 0, begin * sizeof *to);
+	if (stride == 1 && end > begin)
+		memcpy(to + begin, row + (begin + shift - w->pad->second), (end - begin) * sizeof *to);
+	else
+		for (size_t x = begin; x < end; x++)
+			to[x] = row[x * stride + shift - w->pad->second];
+	memset(to + end, 0, (w->out_width - end) * sizeof *to);
+}
+
 /* One row of the window matrix: for one channel and place in the kernel, each place of the output. */
 static void fill_row(const struct window *w, const float *channel, size_t kernel_y, size_t kernel_x,
 		     float *to)
 {
-	for (size_t y = 0; y < w->out_height; y++) {
+	size_t begin, end, top, bottom;
+
+	places_inside(w->out_width, w->stride->second, w->pad->second, kernel_x * w->dilation->second,
+		      w->width, &begin, &end);
+	places_inside(w->out_height, w->stride->first, w->pad->first, kernel_y * w->dilation->first,
+		      w->height, &top, &bottom);
+	for (size_t y = 0; y < w->out_height; y++, to += w->out_width) {
 		size_t from_y = y * w->stride->first + kernel_y * w->dilation->first - w->pad->first;
 
-		for (size_t x = 0; x < w->out_width; x++) {
-			size_t from_x =
-			    x * w->stride->second + kernel_x * w->dilation->second - w->pad->second;
-
-			/* What lies in the padding has wrapped round, or lies behind the end. */
-			*to++ =
-			    from_y < w->height && from_x < w->width ? channel[from_y * w->width + from_x] : 0;
-		}
+		if (y < top || y >= bottom)
+			memset(to, 0, w->out_width * sizeof *to);
+		else
+			fill_places(w, channel + from_y * w->width, kernel_x, begin, end, to);
 	}
 }
 

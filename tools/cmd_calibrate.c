@@ -4,6 +4,7 @@
 #include "model/machine.h"
 #include "tools/commands.h"
 #include "tools/figures.h"
+#include "tools/model.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -68,24 +69,25 @@ static struct rvp_status answer(bool only_show, bool is_json)
 	return status;
 }
 
+const struct option rvp_calibrate_options[] = {{"show", no_argument, NULL, 's'},
+					       {"json", no_argument, NULL, 'j'},
+					       {"help", no_argument, NULL, 'h'},
+					       {NULL, 0, NULL, 0}};
+
 int rvp_cmd_calibrate(int argc, char **argv)
 {
-	static const struct option options[] = {{"show", no_argument, NULL, 's'},
-						{"json", no_argument, NULL, 'j'},
-						{"help", no_argument, NULL, 'h'},
-						{NULL, 0, NULL, 0}};
 	bool only_show = false, is_json = false;
 	struct rvp_status status;
 	int option;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":", rvp_calibrate_options, NULL)) != -1) {
 		if (option == 'h') {
 			fputs(help, stdout);
 			return RVP_EXIT_DONE;
 		}
 		if (option == '?' || option == ':') {
-			rvp_complain_of_option(argv[0], option, argv[optind - 1], options);
+			rvp_complain_of_option(argv[0], option, argv[optind - 1], rvp_calibrate_options);
 			return RVP_EXIT_USAGE;
 		}
 		only_show |= option == 's';

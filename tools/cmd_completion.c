@@ -7,6 +7,7 @@
  */
 #include "tools/commands.h"
 #include "tools/model.h"
+#include "tools/op_layers.h"
 #include "tools/overhead.h"
 #include "tools/report_questions.h"
 
@@ -84,7 +85,11 @@ static void print_bash_valued(void)
 static const struct {
 	const char *name;
 	const struct option *options;
-} tables[] = {{"report", rvp_report_options}, {"model", rvp_model_options}, {"overhead", rvp_overhead_options}};
+} tables[] = {{"report", rvp_report_options},
+	      {"model", rvp_model_options},
+	      {"op", rvp_op_layer_options},
+	      {"calibrate", rvp_calibrate_options},
+	      {"overhead", rvp_overhead_options}};
 enum { TABLE_COUNT = sizeof tables / sizeof *tables };
 
 /* Behind a command with a table a word that begins with a dash; behind `stats` what of. */

@@ -40,7 +40,7 @@ struct rvp_model_wish {
 	double peak_flops, peak_bytes; /* a second, of a machine that is not this one */
 };
 
-extern const struct option rvp_model_options[];
+extern const struct option rvp_model_options[], rvp_calibrate_options[];
 
 /* Each prints its answer. */
 struct rvp_status rvp_model_of_layers(struct rvp_model_wish *wish);

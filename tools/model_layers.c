@@ -72,6 +72,10 @@ static void tell_layer_json(struct rvp_json *json, const struct telling *telling
 	rvp_json_number(json, "moved_bytes", 4 * layer->work.moved_values);
 	rvp_json_number(json, "workspace_bytes", 4 * layer->work.workspace_values);
 	json_figure(json, "latency_ms", layer_ms(telling, number));
+	if (layer->work.flops)
+		json_figure(json, "gflops_per_second",
+			    (double)layer->work.flops * (double)rvp_shape_batch(&layer->in) / 1e6 /
+				layer_ms(telling, number));
 	if (telling->machine && layer->work.moved_values) {
 		roof = roof_of(telling, &layer->work, layer_ms(telling, number));
 		tell_roof_json(json, &roof);
@@ -104,9 +108,9 @@ static void tell_roof_text(const struct telling *telling, size_t number)
 	if (!telling->machine || !work->moved_values)
 		return;
 	roof = roof_of(telling, work, ms);
-	printf(" %10.3g %-8s", roof.intensity, roof.is_memory_bound ? "memory" : "compute");
+	printf(" %10.3g %s", roof.intensity, roof.is_memory_bound ? "memory" : "compute");
 	if (!isnan(roof.share_of_attainable))
-		printf(" %7.1f %%", 100 * roof.share_of_attainable);
+		printf("%*.1f %%", roof.is_memory_bound ? 9 : 8, 100 * roof.share_of_attainable);
 }
 
 static void tell_layers_text(struct rvp_figures *figures, const struct telling *telling)
@@ -115,8 +119,8 @@ static void tell_layers_text(struct rvp_figures *figures, const struct telling *
 	char parameters[RVP_NUMBER_TEXT_BYTES], flops[RVP_NUMBER_TEXT_BYTES], bytes[RVP_NUMBER_TEXT_BYTES];
 
 	printf("%-32s %16s %13s %16s %10s%s%s%s\n", "layer", "output", "parameters", "FLOPs a sample",
-	       "moved", telling->measured ? "         ms" : "", telling->machine ? "   FLOPs/B bound   " : "",
-	       telling->measured && telling->machine ? "  of limit" : "");
+	       "moved", telling->measured ? "         ms" : "", telling->machine ? "    FLOPs/B bound" : "",
+	       telling->measured && telling->machine ? "     of limit" : "");
 	printf("%-32s %16s\n", "(input)", rvp_shape_text(&telling->network->input, shape));
 	for (size_t i = 0; i < telling->network->count; i++) {
 		const struct rvp_layer *layer = &telling->network->layers[i];

@@ -72,6 +72,8 @@ static const struct conv convolutions[] = {
     {"conv2d(4,6,5x3,stride=2x1,pad=2x1,groups=2)", "2x4x11x9", 4, 6, 5, 3, 2, 1, 2, 1, 1, 1, 2},
     {"conv2d(2,2,3,dilation=2x1,pad=1)", "1x2x9x9", 2, 2, 3, 3, 1, 1, 1, 1, 2, 1, 1},
     {"conv2d(6,5,1,bias=1)", "3x6x4x4", 6, 5, 1, 1, 1, 1, 0, 0, 1, 1, 1},
+    {"conv2d(1,2,2,stride=3x2,pad=5x4)", "1x1x3x4", 1, 2, 2, 2, 3, 2, 5, 4, 1, 1, 1},
+    {"conv2d(2,1,3,stride=2,dilation=3,pad=4)", "1x2x6x7", 2, 1, 3, 3, 2, 2, 4, 4, 3, 3, 1},
     {"conv2d(4,4,3,groups=4,pad=1)", "2x4x5x5", 4, 4, 3, 3, 1, 1, 1, 1, 1, 1, 4},
 };
 
