@@ -147,6 +147,23 @@ static void take_pool(struct rvp_device_blocks *blocks, const struct rvp_moment 
 
 /* ---- tensors ---- */
 
+static void take_word(struct rvp_device_blocks *blocks, const struct rvp_told_allocator *word)
+{
+	size_t i = 0;
+
+	while (i < blocks->told_count &&
+	       (blocks->told[i].process != word->process || blocks->told[i].device != word->device))
+		i++;
+	if (i == blocks->told_count) {
+		if (!rvp_grow((void **)&blocks->told, &blocks->told_room, i + 1, sizeof *blocks->told)) {
+			blocks->no_memory = true;
+			return;
+		}
+		blocks->told_count++;
+	}
+	blocks->told[i] = *word;
+}
+
 static void take_tensor(struct rvp_device_blocks *blocks, const struct rvp_moment *moment,
 			const struct rvp_record_DEVICE_TENSOR *record)
 {
@@ -154,10 +171,9 @@ static void take_tensor(struct rvp_device_blocks *blocks, const struct rvp_momen
 
 	if (!device)
 		return;
-	if (record->allocated_bytes || record->reserved_bytes) {
-		blocks->sums[device].told_allocated_bytes = record->allocated_bytes;
-		blocks->sums[device].told_reserved_bytes = record->reserved_bytes;
-	}
+	if (record->allocated_bytes || record->reserved_bytes)
+		take_word(blocks, &(struct rvp_told_allocator){record->allocated_bytes, record->reserved_bytes,
+							       moment->process, device});
 	if (!record->is_free) {
 		if (rvp_is_device_range(record->address, record->bytes))
 			rvp_tensor_born(blocks, moment, record, device);
@@ -194,6 +210,16 @@ static void begin_context(struct rvp_device_blocks *blocks, uint32_t process, ui
 		return;
 	}
 	blocks->contexts[blocks->context_count++] = (struct rvp_live_context){context, process, device};
+}
+
+size_t rvp_device_contexts(const struct rvp_device_blocks *blocks, uint32_t process, uint32_t device, uint64_t without)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < blocks->context_count; i++)
+		count += blocks->contexts[i].process == process && blocks->contexts[i].device == device &&
+			 blocks->contexts[i].context != without;
+	return count;
 }
 
 /* Whether it was the last of its device in the process. */
@@ -346,10 +372,14 @@ static void walk_holding(struct walk *walk, const struct rvp_holding *holding)
 
 struct rvp_device_segments rvp_device_segments(const struct rvp_device_blocks *blocks, uint32_t device)
 {
-	struct walk walk = {.blocks = blocks,
-			    .sums = {.told_allocated_bytes = blocks->sums[device].told_allocated_bytes,
-				     .told_reserved_bytes = blocks->sums[device].told_reserved_bytes}};
+	struct walk walk = {.blocks = blocks};
 
+	for (size_t i = 0; i < blocks->told_count; i++) {
+		if (blocks->told[i].device != device)
+			continue;
+		walk.sums.told_allocated_bytes += blocks->told[i].allocated_bytes;
+		walk.sums.told_reserved_bytes += blocks->told[i].reserved_bytes;
+	}
 	for (uint32_t process = 0; process < blocks->run->process_count; process++) {
 		const struct rvp_block *at = rvp_live_index_next(&blocks->drivers, process, 0);
 
@@ -378,6 +408,7 @@ void rvp_device_blocks_free(struct rvp_device_blocks *blocks)
 	free(blocks->physicals);
 	free(blocks->pools);
 	free(blocks->contexts);
+	free(blocks->told);
 	free(blocks->events);
 	memset(blocks, 0, sizeof *blocks);
 }

@@ -65,7 +65,11 @@ struct rvp_device_sums {
 	uint64_t managed_bytes;  /* live */
 	uint64_t unmapped_bytes; /* live: physical memory without an address */
 	uint64_t unknown_frees;
-	uint64_t told_allocated_bytes, told_reserved_bytes; /* a caching allocator's last word */
+};
+
+struct rvp_told_allocator { /* the last word of a process's caching allocator on a device */
+	uint64_t allocated_bytes, reserved_bytes;
+	uint32_t process, device;
 };
 
 struct rvp_device_blocks {
@@ -85,6 +89,8 @@ struct rvp_device_blocks {
 	size_t pool_count, pool_room;
 	struct rvp_live_context *contexts;
 	size_t context_count, context_room;
+	struct rvp_told_allocator *told;
+	size_t told_count, told_room;
 	uint32_t *births;                             /* by process */
 	struct rvp_holding freed[RVP_FREED_HOLDINGS]; /* a ring */
 	unsigned next_freed;
@@ -113,8 +119,11 @@ struct rvp_block *rvp_device_block_born(const struct rvp_device_blocks *blocks, 
 struct rvp_device_segments {
 	uint64_t reserved_bytes, allocated_bytes, largest_free_bytes;
 	uint64_t count;                                     /* of segments; 0: there is no such allocator */
-	uint64_t told_allocated_bytes, told_reserved_bytes; /* by its own last word; 0: none */
+	uint64_t told_allocated_bytes, told_reserved_bytes; /* by the last words of living processes; 0: none */
 };
+/* Contexts of a process that live on a device, as far as they were told of; without the one of this number (0: all). */
+size_t rvp_device_contexts(const struct rvp_device_blocks *blocks, uint32_t process, uint32_t device, uint64_t without);
+
 struct rvp_device_segments rvp_device_segments(const struct rvp_device_blocks *blocks, uint32_t device);
 
 void rvp_device_blocks_free(struct rvp_device_blocks *blocks);

@@ -69,6 +69,8 @@ static void see_step(struct rvp_device_clock *clock, int64_t step_ns)
 
 void rvp_device_clock_finish(struct rvp_device_clock *clock)
 {
+	uint64_t least_ns = UINT64_MAX;
+
 	if (!clock->count)
 		return;
 	qsort(clock->brackets, clock->count, sizeof *clock->brackets, compare);
@@ -80,6 +82,10 @@ void rvp_device_clock_finish(struct rvp_device_clock *clock)
 		clock->error_ns = half_ns > clock->error_ns ? half_ns : clock->error_ns;
 		if (i + 1 < clock->count)
 			see_step(clock, step_behind(&clock->brackets[i]));
+	}
+	for (size_t i = clock->count; i-- > 0;) {
+		least_ns = clock->brackets[i].device_ns < least_ns ? clock->brackets[i].device_ns : least_ns;
+		clock->brackets[i].least_ns = least_ns;
 	}
 	if (size_of(clock->largest_step_ns) > clock->error_ns)
 		clock->error_ns = size_of(clock->largest_step_ns);
@@ -97,20 +103,15 @@ static bool is_place(const struct rvp_device_clock *clock, size_t number, uint64
 	       (number + 1 == clock->count || clock->brackets[number + 1].device_ns > device_ns);
 }
 
-/* From behind: where the clock was set back the later bracket is met first. */
+/* The last bracket that begins at `device_ns` or before, else the first one: where the clock was set back the later one. */
 static size_t find(const struct rvp_device_clock *clock, uint64_t device_ns)
 {
 	size_t low = 0, high = clock->count;
 
-	if (clock->step_count) {
-		while (high > 1 && clock->brackets[high - 1].device_ns > device_ns)
-			high--;
-		return high - 1;
-	}
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		if (clock->brackets[middle].device_ns <= device_ns)
+		if (clock->brackets[middle].least_ns <= device_ns)
 			low = middle;
 		else
 			high = middle;

@@ -24,6 +24,7 @@
 
 struct rvp_device_bracket {
 	uint64_t unix_ns, device_ns, width_ns;
+	uint64_t least_ns; /* by rvp_device_clock_finish: of device_ns from here on; it never falls */
 };
 
 struct rvp_device_clock {

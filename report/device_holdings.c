@@ -227,6 +227,24 @@ void rvp_holding_resize(struct rvp_device_blocks *blocks, const struct rvp_momen
 		event->before_bytes = before;
 }
 
+/* Whether something else stands where this stood: then it did go (N1). */
+static bool is_succeeded(struct rvp_device_blocks *blocks, const struct rvp_holding *old)
+{
+	uint64_t address = old->block.address;
+
+	if (old->kind == RVP_DEVICE_MEMORY_ARRAY)
+		return rvp_block_find(&blocks->handles[old->process], rvp_handle_key(old->kind, address)) != NULL;
+	return !old->has_address || first_in(&blocks->drivers, old->process, address, address + old->block.bytes);
+}
+
+static void put_handle(struct rvp_device_blocks *blocks, const struct rvp_holding *array)
+{
+	struct rvp_block handle = {.address = rvp_handle_key(array->kind, array->block.address),
+				   .stream = rvp_holding_number(blocks, array)};
+
+	blocks->no_memory |= !rvp_block_put(&blocks->handles[array->process], &handle);
+}
+
 /* The latest end of this address, by any thread: who was refused says so at once. */
 void rvp_holding_restore(struct rvp_device_blocks *blocks, const struct rvp_moment *moment, uint64_t address)
 {
@@ -235,9 +253,8 @@ void rvp_holding_restore(struct rvp_device_blocks *blocks, const struct rvp_mome
 		struct rvp_holding *holding;
 
 		if (!old->is_used || old->process != moment->process || old->block.address != address ||
-		    !old->has_address ||
-		    first_in(&blocks->drivers, moment->process, address, address + old->block.bytes))
-			continue; /* what is there by now shows that it went (N1) */
+		    is_succeeded(blocks, old))
+			continue;
 		old->is_used = false;
 		if (old->physical) {
 			rvp_physical_map_again(blocks, moment, old);
@@ -250,6 +267,8 @@ void rvp_holding_restore(struct rvp_device_blocks *blocks, const struct rvp_mome
 		holding->is_used = true;
 		holding->inside_bytes = 0;
 		enter(blocks, holding);
+		if (holding->kind == RVP_DEVICE_MEMORY_ARRAY)
+			put_handle(blocks, holding);
 		account(blocks, holding, holding->own_bytes);
 		add_event(blocks, RVP_EVENT_RESTORED, moment, &holding->block, holding->block.bytes);
 		return;
@@ -336,4 +355,7 @@ void rvp_holdings_forget(struct rvp_device_blocks *blocks, uint32_t process)
 	for (size_t i = blocks->context_count; i-- > 0;)
 		if (blocks->contexts[i].process == process)
 			blocks->contexts[i] = blocks->contexts[--blocks->context_count];
+	for (size_t i = blocks->told_count; i-- > 0;)
+		if (blocks->told[i].process == process)
+			blocks->told[i] = blocks->told[--blocks->told_count];
 }

@@ -32,35 +32,47 @@ static uint64_t without_owner(const struct rvp_device_ledger *ledger,
 	return bytes;
 }
 
-/* (first sample of a process with a context) */
+static void note_rest(struct rvp_device_process *process, uint64_t known)
+{
+	process->rest_bytes = process->last.has_process
+				  ? (int64_t)(process->last.process_bytes - known - process->context_bytes)
+				  : 0;
+}
+
+/* By the first sample of a process with a context, and by the first one behind a change of its contexts. */
 static void derive_context(struct rvp_device_ledger *ledger, uint32_t number, const struct rvp_state *state)
 {
 	struct rvp_device_process *process = &ledger->processes[number];
 	const struct rvp_record_DEVICE_MEMORY *record = &process->last;
 	uint64_t known = state->live_by_process[number].amount.bytes + record->tracer_bytes;
+	size_t contexts = rvp_device_contexts(state->devices, number, ledger->device, 0);
+	bool is_same = process->has_context_bytes && (!contexts || contexts == process->contexts);
 
-	if (process->has_context_bytes || !(process->has_context || record->total_bytes))
-		return;
-	if (record->has_process)
-		process->context_bytes = less(record->process_bytes, known);
-	else if (record->total_bytes)
-		process->context_bytes = without_owner(ledger, record, state);
-	else
-		return;
-	process->has_context_bytes = true;
+	if (!is_same && (process->has_context || record->total_bytes)) {
+		process->context_bytes = 0;
+		if (record->has_process)
+			process->context_bytes = less(record->process_bytes, known + (uint64_t)process->rest_bytes);
+		else if (record->total_bytes)
+			process->context_bytes = without_owner(ledger, record, state);
+		process->has_context_bytes = record->has_process || record->total_bytes;
+		process->contexts = contexts;
+	}
+	note_rest(process, known);
 }
 
-static void take_context(struct rvp_device_ledger *ledger, uint32_t process,
+static void take_context(struct rvp_device_ledger *ledger, uint32_t process, const struct rvp_state *state,
 			 const struct rvp_record_DEVICE_CONTEXT *record)
 {
 	struct rvp_device_process *of = &ledger->processes[process];
 
 	if (rvp_device_number(&ledger->run->processes[process], record->device) != ledger->device)
 		return;
-	of->has_context = !record->is_end;
-	if (record->is_end) {
+	of->has_context =
+	    !record->is_end || rvp_device_contexts(state->devices, process, ledger->device, record->context) > 0;
+	if (!of->has_context) {
 		of->has_context_bytes = false;
 		of->context_bytes = 0;
+		of->rest_bytes = 0;
 	}
 }
 
@@ -188,12 +200,12 @@ static void finish(struct rvp_observer *observer, const struct rvp_state *state)
 	note_segments((struct rvp_device_ledger *)observer, state);
 }
 
-static void see_record(struct rvp_device_ledger *ledger, const struct rvp_event *event)
+static void see_record(struct rvp_device_ledger *ledger, const struct rvp_event *event, const struct rvp_state *state)
 {
 	const struct rvp_record *record = event->moment->record;
 
 	if (record->kind == RVP_DEVICE_CONTEXT)
-		take_context(ledger, event->moment->process, &record->DEVICE_CONTEXT);
+		take_context(ledger, event->moment->process, state, &record->DEVICE_CONTEXT);
 	else if (record->kind == RVP_DEVICE_MEMORY)
 		hold_sample(ledger, event);
 	else if (record->kind == RVP_MARK && record->MARK.kind == RVP_MARK_LABEL)
@@ -222,7 +234,7 @@ static void see(struct rvp_observer *observer, const struct rvp_event *event, co
 	if (event->kind == RVP_EVENT_BEGIN)
 		ledger->processes[process].is_alive = true;
 	if (event->kind == RVP_EVENT_RECORD)
-		see_record(ledger, event);
+		see_record(ledger, event, state);
 }
 
 int64_t rvp_device_unexplained(const struct rvp_device_entry *entry)

@@ -8,7 +8,8 @@
  * there is none and nothing closes. Rows:
  *   - categories of blocks, with what allocators keep (`allocator`, `allocator/pool`);
  *   - context: what a process held at its first sample beyond its known blocks and the tracer: derived, by
- * process. The sample stands behind the record of the call in which the context was met;
+ * process. The sample stands behind the record of the call in which the context was met. Where contexts are added or end
+ * while others live it is derived anew, at the next sample, and what had no row before still has none;
  *   - rvprof: the tracer's own buffers on the device;
  *   - others: of other processes, with cuMemGetInfo alone.
  * What no row has is unexplained; negative where rows hold more than the driver said.
@@ -41,6 +42,8 @@ enum { RVP_DEVICE_MARKS_MAX = 16 };
 struct rvp_device_process {
 	bool is_sampled, is_alive, has_context, has_context_bytes;
 	uint64_t context_bytes;
+	size_t contexts;    /* of which context_bytes was derived */
+	int64_t rest_bytes; /* at its last sample, what had no row: NVML's figure alone */
 	struct rvp_record_DEVICE_MEMORY last;
 };
 

@@ -153,7 +153,9 @@ void rvp_kernels_free(struct rvp_kernels *kernels)
 	free(kernels->devices);
 	rvp_file_array_free(kernels->steps);
 	free(kernels->sites);
-	free(kernels->site_places);
+	rvp_key_places_free(&kernels->stream_keys);
+	rvp_key_places_free(&kernels->device_keys);
+	rvp_key_places_free(&kernels->site_keys);
 	free(kernels->by_range);
 	rvp_kernel_ranges_close(kernels->ranges);
 	free(kernels->waits);

@@ -23,6 +23,7 @@
 #include "report/kernels_idle.h"
 #include "report/kernels_join.h"
 #include "report/kernels_names.h"
+#include "report/key_places.h"
 
 struct rvp_kernel_sink {
 	void (*see)(struct rvp_kernel_sink *sink, const struct rvp_work *work,
@@ -94,18 +95,18 @@ struct rvp_kernels {
 	size_t stream_count, stream_room;
 	struct rvp_kernel_device *devices;
 	size_t device_count, device_room;
+	struct rvp_key_places stream_keys, device_keys, site_keys; /* each with the numbers of the array */
 	struct rvp_kernel_step *steps; /* as many as the run has; NULL without */
 	size_t step_count;
 	struct rvp_kernel_site *sites;
 	size_t site_count, site_room;
-	uint32_t *site_places;
-	size_t site_place_count;
 	struct rvp_kernel_ranges *ranges;
 	struct rvp_kernel_range_sum *by_range; /* by number, rvp_kernel_range_count of them */
 	size_t range_count, range_room;
 	uint64_t flaws[RVP_DEVICE_FLAW_COUNT]; /* NONE: not used */
 	uint64_t flawed_kernels;
 	struct rvp_distribution latency, queued, submitted;
+	uint64_t in_other_steps; /* work of one process during a step of another, in no step */
 	uint64_t step_by_launch, step_by_time, clock_conflicts, without_launch, without_path,
 	    sampled_launches;
 	struct rvp_kernel_sum overheads[RVP_OVERHEADS];

@@ -143,12 +143,15 @@ static struct rvp_launch *find(const struct rvp_kernel_join *join, const struct 
 	return place && place->correlation == activity->correlation ? place : NULL;
 }
 
-static int64_t step_in(const struct rvp_kernel_join *join, uint32_t process, uint64_t ns)
+static int64_t step_in(const struct rvp_kernel_join *join, struct rvp_work *work, uint64_t ns)
 {
 	int64_t number = join->steps && join->steps->count ? rvp_step_at(join->steps, ns) : -1;
 	const struct rvp_step *step = number >= 0 ? &join->steps->steps[number] : NULL;
 
-	return step && step->process == process && ns < step->end_ns ? number : -1;
+	if (!step || ns >= step->end_ns)
+		return -1;
+	work->is_in_other_step = step->process != work->activity->process;
+	return work->is_in_other_step ? -1 : number;
 }
 
 static bool is_tied(const struct rvp_kernel_join *join, uint32_t process)
@@ -161,12 +164,12 @@ static void set_step(const struct rvp_kernel_join *join, struct rvp_work *work)
 	const struct rvp_activity *activity = work->activity;
 
 	if (work->launch) {
-		work->step = step_in(join, activity->process, work->launch->ns);
+		work->step = step_in(join, work, work->launch->ns);
 		return;
 	}
 	if (!activity->has_start || !is_tied(join, activity->process))
 		return;
-	work->step = step_in(join, activity->process, activity->start_ns);
+	work->step = step_in(join, work, activity->start_ns);
 	work->step_by_time = true;
 }
 

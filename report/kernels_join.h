@@ -42,6 +42,7 @@ struct rvp_work {
 	const struct rvp_launch *launch; /* NULL: not known */
 	int64_t step;                    /* -1: none */
 	bool step_by_time;               /* by its start alone */
+	bool is_in_other_step;           /* it would be in a step that another process is in: it is in none */
 	bool has_latency,
 	    is_conflict; /* conflict: it started before it was launched, so the clocks disagree */
 	bool is_first;   /* of the work of its launch */

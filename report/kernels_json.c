@@ -133,6 +133,8 @@ static void write_joins(struct rvp_json *json, const struct rvp_kernels *kernels
 		rvp_json_string(json, "step_by", rvp_kernels_step_by(kernels));
 		rvp_json_number(json, "step_by_launch", kernels->step_by_launch);
 		rvp_json_number(json, "step_by_time", kernels->step_by_time);
+		if (kernels->in_other_steps)
+			rvp_json_number(json, "in_steps_of_other_processes", kernels->in_other_steps);
 	}
 	rvp_json_number(json, "without_launch", kernels->without_launch);
 	rvp_json_number(json, "without_call_path", kernels->without_path);

@@ -47,27 +47,35 @@ static void add_name(struct rvp_kernels *kernels, const struct rvp_work *work)
 	rvp_distribution_add(&kernels->by_name[work->name], work->activity->duration_ns);
 }
 
-static struct rvp_kernel_stream_sum *stream_of(struct rvp_kernels *kernels,
-					       const struct rvp_activity *activity)
+/* The item of this key in an array, zeroed where it is new. NULL without memory. */
+static void *item_of(struct rvp_kernels *kernels, struct rvp_key_places *keys, struct rvp_key key, void **items, size_t *count,
+		     size_t *room, size_t item_bytes, bool *is_new)
 {
-	struct rvp_kernel_stream_sum *stream;
+	size_t number;
 
-	for (size_t i = kernels->stream_count; i-- > 0;) {
-		stream = &kernels->streams[i];
-		if (stream->stream == activity->stream && stream->context == activity->context &&
-		    stream->device == activity->device && stream->process == activity->process)
-			return stream;
-	}
-	if (!rvp_grow((void **)&kernels->streams, &kernels->stream_room, kernels->stream_count + 1,
-		      sizeof *kernels->streams)) {
+	if (!rvp_key_number(keys, key, &number, is_new) || !rvp_grow(items, room, keys->count, item_bytes)) {
 		kernels->no_memory = true;
 		return NULL;
 	}
-	stream = &kernels->streams[kernels->stream_count++];
-	*stream = (struct rvp_kernel_stream_sum){.process = activity->process,
-						 .device = activity->device,
-						 .context = activity->context,
-						 .stream = activity->stream};
+	*count = keys->count;
+	return (char *)*items + number * item_bytes;
+}
+
+static struct rvp_kernel_stream_sum *stream_of(struct rvp_kernels *kernels,
+					       const struct rvp_activity *activity)
+{
+	struct rvp_key key = {rvp_key_half(activity->process, activity->device),
+			      rvp_key_half(activity->context, activity->stream)};
+	bool is_new;
+	struct rvp_kernel_stream_sum *stream =
+	    item_of(kernels, &kernels->stream_keys, key, (void **)&kernels->streams, &kernels->stream_count,
+		    &kernels->stream_room, sizeof *kernels->streams, &is_new);
+
+	if (stream && is_new)
+		*stream = (struct rvp_kernel_stream_sum){.process = activity->process,
+							 .device = activity->device,
+							 .context = activity->context,
+							 .stream = activity->stream};
 	return stream;
 }
 
@@ -86,6 +94,7 @@ static void add_step(struct rvp_kernels *kernels, const struct rvp_work *work)
 	const struct rvp_activity *activity = work->activity;
 	struct rvp_kernel_step *step;
 
+	kernels->in_other_steps += work->is_in_other_step;
 	if (work->step_by_time)
 		kernels->step_by_time++;
 	else if (work->launch)
@@ -101,59 +110,19 @@ static void add_step(struct rvp_kernels *kernels, const struct rvp_work *work)
 
 /* ---- sites ---- */
 
-static bool widen_sites(struct rvp_kernels *kernels)
-{
-	size_t count = kernels->site_place_count ? kernels->site_place_count * 2 : 256;
-	uint32_t *places = calloc(count, sizeof *places);
-
-	if (!places)
-		return false;
-	free(kernels->site_places);
-	kernels->site_places = places;
-	kernels->site_place_count = count;
-	for (size_t i = 0; i < kernels->site_count; i++) {
-		const struct rvp_kernel_site *site = &kernels->sites[i];
-		uint64_t hash =
-		    site->stack * 0x9e3779b97f4a7c15u ^ site->python * 0xc2b2ae3d27d4eb4fu ^ site->process;
-		size_t at = (hash ^ hash >> 29) & (count - 1);
-
-		while (places[at])
-			at = (at + 1) & (count - 1);
-		places[at] = (uint32_t)i + 1;
-	}
-	return true;
-}
-
-static struct rvp_kernel_site *add_new_site(struct rvp_kernels *kernels, const struct rvp_work *work,
-					    uint32_t *place)
-{
-	if (!rvp_grow((void **)&kernels->sites, &kernels->site_room, kernels->site_count + 1,
-		      sizeof *kernels->sites))
-		return NULL;
-	kernels->sites[kernels->site_count] = (struct rvp_kernel_site){.process = work->activity->process,
-								       .stack = work->stack,
-								       .python = work->python,
-								       .first_ns = work->activity->start_ns};
-	*place = (uint32_t)++kernels->site_count;
-	return &kernels->sites[*place - 1];
-}
-
 static struct rvp_kernel_site *site_of(struct rvp_kernels *kernels, const struct rvp_work *work)
 {
-	uint32_t process = work->activity->process;
-	uint64_t hash = work->stack * 0x9e3779b97f4a7c15u ^ work->python * 0xc2b2ae3d27d4eb4fu ^ process;
-	size_t at;
+	struct rvp_key key = {rvp_key_half(work->stack, work->python), work->activity->process};
+	bool is_new;
+	struct rvp_kernel_site *site = item_of(kernels, &kernels->site_keys, key, (void **)&kernels->sites, &kernels->site_count,
+					       &kernels->site_room, sizeof *kernels->sites, &is_new);
 
-	if (kernels->site_count * 2 >= kernels->site_place_count && !widen_sites(kernels))
-		return NULL;
-	for (at = (hash ^ hash >> 29) & (kernels->site_place_count - 1); kernels->site_places[at];
-	     at = (at + 1) & (kernels->site_place_count - 1)) {
-		struct rvp_kernel_site *site = &kernels->sites[kernels->site_places[at] - 1];
-
-		if (site->stack == work->stack && site->python == work->python && site->process == process)
-			return site;
-	}
-	return add_new_site(kernels, work, &kernels->site_places[at]);
+	if (site && is_new)
+		*site = (struct rvp_kernel_site){.process = work->activity->process,
+						 .stack = work->stack,
+						 .python = work->python,
+						 .first_ns = work->activity->start_ns};
+	return site;
 }
 
 /* Kernels without a path are a site of their own: stack and python 0. */
@@ -162,10 +131,8 @@ static void add_site(struct rvp_kernels *kernels, struct rvp_work *work)
 	struct rvp_kernel_site *site = site_of(kernels, work);
 	uint64_t stands_for = work->launch ? work->launch->stands_for : 1;
 
-	if (!site) {
-		kernels->no_memory = true;
+	if (!site)
 		return;
-	}
 	work->site = (uint32_t)(site - kernels->sites) + 1;
 	add_sum(&site->kernels, work->activity);
 	site->estimated_ns += work->activity->duration_ns * stands_for;
@@ -195,18 +162,14 @@ static void add_range(struct rvp_kernels *kernels, const struct rvp_work *work)
 static struct rvp_kernel_device *device_of(struct rvp_kernels *kernels, const struct rvp_run *run,
 					   const struct rvp_activity *activity)
 {
-	struct rvp_kernel_device *device;
+	struct rvp_key key = {rvp_key_half(activity->process, activity->device), 0};
+	bool is_new;
+	struct rvp_kernel_device *device =
+	    item_of(kernels, &kernels->device_keys, key, (void **)&kernels->devices, &kernels->device_count,
+		    &kernels->device_room, sizeof *kernels->devices, &is_new);
 
-	for (size_t i = 0; i < kernels->device_count; i++)
-		if (kernels->devices[i].device == activity->device &&
-		    kernels->devices[i].process == activity->process)
-			return &kernels->devices[i];
-	if (!rvp_grow((void **)&kernels->devices, &kernels->device_room, kernels->device_count + 1,
-		      sizeof *kernels->devices)) {
-		kernels->no_memory = true;
-		return NULL;
-	}
-	device = &kernels->devices[kernels->device_count++];
+	if (!device || !is_new)
+		return device;
 	*device = (struct rvp_kernel_device){
 	    .process = activity->process,
 	    .device = activity->device,

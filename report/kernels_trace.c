@@ -21,8 +21,6 @@ enum {
 	CALL_ROW = 1 << 30, /* above any thread id */
 	OVERHEAD_ROW = 3 << 29,
 	NAME_BYTES_MAX = 8192,
-	REAL_PIDS = 1 << 23, /* a pid is below 2^22 */
-	DEVICES_OF_PROCESS = 64,
 };
 
 /* A thread of the trace: a lane of a stream, calls of a thread, ... */
@@ -35,24 +33,22 @@ struct rvp_kernel_row {
 
 static uint32_t pid_of_device(const struct rvp_kernel_trace *to, uint32_t process, uint32_t device)
 {
-	return to->pid_base ? to->pid_base + process * DEVICES_OF_PROCESS + device % DEVICES_OF_PROCESS
-			    : device;
+	return rvp_kernel_trace_pid(to->pid_base, process, device);
 }
 
 static struct rvp_kernel_row *find_row(struct rvp_kernel_trace *to, uint32_t pid, uint32_t tid)
 {
-	for (size_t i = to->row_count; i-- > 0;)
-		if (to->rows[i].tid == tid && to->rows[i].pid == pid)
-			return &to->rows[i];
-	return NULL;
+	struct rvp_key key = {rvp_key_half(pid, tid), 0};
+	size_t number;
+
+	return rvp_key_find(&to->row_keys, key, &number) ? &to->rows[number] : NULL;
 }
 
 static bool has_pid(const struct rvp_kernel_trace *to, uint32_t pid)
 {
-	for (size_t i = 0; i < to->row_count; i++)
-		if (to->rows[i].pid == pid)
-			return true;
-	return false;
+	size_t number;
+
+	return rvp_key_find(&to->pid_keys, (struct rvp_key){pid, 0}, &number);
 }
 
 static bool begin_event(struct rvp_kernel_trace *to, uint64_t ns)
@@ -108,12 +104,19 @@ static void name_device(struct rvp_kernel_trace *to, uint32_t pid, const struct 
 
 static struct rvp_kernel_row *add_row(struct rvp_kernel_trace *to, uint32_t pid, uint32_t tid)
 {
-	if (!rvp_grow((void **)&to->rows, &to->row_room, to->row_count + 1, sizeof *to->rows)) {
+	struct rvp_key key = {rvp_key_half(pid, tid), 0};
+	size_t number, of_pid;
+	bool is_new;
+
+	if (!rvp_key_number(&to->row_keys, key, &number, &is_new) ||
+	    !rvp_key_number(&to->pid_keys, (struct rvp_key){pid, 0}, &of_pid, &is_new) ||
+	    !rvp_grow((void **)&to->rows, &to->row_room, number + 1, sizeof *to->rows)) {
 		to->no_memory = true;
 		return NULL;
 	}
-	to->rows[to->row_count] = (struct rvp_kernel_row){.pid = pid, .tid = tid, .end_us = -1};
-	return &to->rows[to->row_count++];
+	to->row_count = to->row_keys.count;
+	to->rows[number] = (struct rvp_kernel_row){.pid = pid, .tid = tid, .end_us = -1};
+	return &to->rows[number];
 }
 
 static struct rvp_kernel_row *lane_of(struct rvp_kernel_trace *to, uint32_t pid,
@@ -468,21 +471,6 @@ static uint64_t calls_from_ns(const struct rvp_run *run, const struct rvp_proces
 	return from_ns == RVP_NEVER ? 0 : from_ns;
 }
 
-/* Pids of processes in containers are as small as numbers of devices. */
-static uint32_t pid_base(const struct rvp_run *run, uint32_t only)
-{
-	size_t with_devices = 0;
-
-	for (uint32_t i = 0; i < run->process_count; i++) {
-		if (only != RVP_NO_PROCESS && only != i)
-			continue;
-		with_devices += rvp_kernel_defs_of(&run->processes[i]) != NULL;
-		if (run->processes[i].pid < DEVICES_OF_PROCESS)
-			return REAL_PIDS;
-	}
-	return with_devices > 1 ? REAL_PIDS : 0;
-}
-
 bool rvp_kernel_trace_open(struct rvp_kernel_trace *to, struct rvp_trace *trace,
 			   const struct rvp_kernels *kernels, uint32_t only, bool is_hta)
 {
@@ -497,7 +485,7 @@ bool rvp_kernel_trace_open(struct rvp_kernel_trace *to, struct rvp_trace *trace,
 	    .is_hta = is_hta,
 	    .most_bytes = is_hta ? UINT64_MAX : trace->max_bytes / SHARE_PARTS * 2,
 	    .next_correlation = (uint64_t)1 << 40,
-	    .pid_base = pid_base(run, only),
+	    .pid_base = rvp_kernel_trace_pid_base(run, only),
 	};
 	to->calls_from_ns = calloc(run->process_count + 1, sizeof *to->calls_from_ns);
 	for (size_t i = 0; to->calls_from_ns && i < run->process_count; i++)
@@ -509,6 +497,8 @@ void rvp_kernel_trace_close(struct rvp_kernel_trace *to)
 {
 	free(to->calls_from_ns);
 	free(to->rows);
+	rvp_key_places_free(&to->row_keys);
+	rvp_key_places_free(&to->pid_keys);
 	free(to->told_sites);
 	to->calls_from_ns = NULL;
 	to->rows = NULL;

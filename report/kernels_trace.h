@@ -38,6 +38,8 @@ struct rvp_kernel_trace {
 	uint64_t *calls_from_ns; /* by process: from when on calls were recorded each */
 	struct rvp_kernel_row *rows;
 	size_t row_count, row_room;
+	struct rvp_key_places row_keys; /* of the rows, with their numbers */
+	struct rvp_key_places pid_keys; /* pids of rows */
 	bool *told_sites; /* by number: whether its call path stands in the trace */
 	size_t told_site_count;
 	uint64_t next_correlation; /* for kernels of graphs; is_hta */
@@ -53,6 +55,10 @@ void rvp_kernel_trace_close(struct rvp_kernel_trace *kernel_trace);
 /* The keys of the trace's head that tell of devices, each with a comma behind it; nothing in a run without
  * any. `only`: of this process. */
 void rvp_kernel_trace_head(struct rvp_trace *trace, uint32_t only);
+
+/* The pid by which the rows of a device go; `base` is 0 where that is the device's own number. */
+uint32_t rvp_kernel_trace_pid_base(const struct rvp_run *run, uint32_t only);
+uint32_t rvp_kernel_trace_pid(uint32_t base, uint32_t process, uint32_t device);
 
 /* Where a piece of work was launched, as arguments with a comma before each (kernels_trace_origin.c). */
 void rvp_kernel_trace_put_origin(struct rvp_kernel_trace *kernel_trace, const struct rvp_work *work);

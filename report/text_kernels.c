@@ -216,6 +216,9 @@ static void print_notes(const struct rvp_kernel_view *view)
 
 	if (view->by == RVP_KERNELS_BY_STEP && kernels->step_count)
 		fprintf(out, "Steps by %s.\n", rvp_kernels_step_by(kernels));
+	if (view->by == RVP_KERNELS_BY_STEP && kernels->in_other_steps)
+		fprintf(out, "%" PRIu64 " pieces of work of one process during a step of another are in no step.\n",
+			kernels->in_other_steps);
 	if (view->by == RVP_KERNELS_BY_CLASS || view->by == RVP_KERNELS_BY_STREAM)
 		fputs("Kernels, and what copies, memsets and whole graphs took.\n", out);
 	if (view->by == RVP_KERNELS_BY_RANGE && rvp_kernel_ranges_cut(kernels->ranges))

@@ -192,6 +192,26 @@ START_TEST(arrays_and_managed_memory)
 }
 END_TEST
 
+/* An array is known by its handle: one whose free failed is there, and its next free is its end. */
+START_TEST(an_array_whose_free_failed)
+{
+	begin();
+	alloc(2000, RVP_DEVICE_MEMORY_ARRAY, host, 1000);
+	give_back(3000, RVP_DEVICE_MEMORY_ARRAY, host);
+	MAKE(it.thread, DEVICE_UNFREE, 0, .stamp = 3100, .address = host);
+	made_device_ask(&it, 3050);
+	made_device_ask(&it, 3500);
+	give_back(4000, RVP_DEVICE_MEMORY_ARRAY, host);
+	made_device_ask(&it, 4500);
+	made_device_read(&it);
+	ck_assert_uint_eq(live(0), 0);
+	ck_assert_uint_eq(live(1), 1000);
+	ck_assert_uint_eq(live(2), 0);
+	ck_assert_uint_eq(it.answers[0].device_unknown_frees, 0);
+	end();
+}
+END_TEST
+
 START_TEST(frees_that_fail_and_frees_of_nothing)
 {
 	begin();
@@ -541,6 +561,7 @@ int main(void)
 	tcase_add_test(all, what_is_not_the_devices);
 	tcase_add_test(all, pinned_memory_is_in_its_mapping_once);
 	tcase_add_test(all, arrays_and_managed_memory);
+	tcase_add_test(all, an_array_whose_free_failed);
 	tcase_add_test(all, frees_that_fail_and_frees_of_nothing);
 	tcase_add_test(all, a_context_takes_its_blocks);
 	tcase_add_test(all, physical_memory_counts_once);

@@ -300,6 +300,50 @@ START_TEST(the_first_sample_counts_however_close_the_next_alloc_is)
 END_TEST
 
 /* What a pool holds is told right behind the sample. */
+/* A second context of the process, then the end of the first: the row follows, and what nobody explains stays unexplained. */
+START_TEST(contexts_come_and_go)
+{
+	begin();
+	alloc(2 * MS, at, 1000 * MIB);
+	nvml(2 * MS + 100, 1350 * MIB, 50 * MIB, RVP_DEVICE_OCCASION_START);
+	nvml(3 * MS, 1357 * MIB, 50 * MIB, RVP_DEVICE_OCCASION_MOVED);
+	MAKE(thread, DEVICE_CONTEXT, 0, .stamp = 4 * MS, .context = 2);
+	nvml(5 * MS, 1557 * MIB, 50 * MIB, RVP_DEVICE_OCCASION_START);
+	MAKE(thread, MARK, 16, .stamp = 6 * MS, .kind = RVP_MARK_LABEL, .label = {"two", 3});
+	nvml(6 * MS, 1558 * MIB, 50 * MIB, RVP_DEVICE_OCCASION_MARK);
+	MAKE(thread, DEVICE_CONTEXT, 0, .stamp = 7 * MS, .context = 2, .is_end = 1);
+	nvml(8 * MS, 1308 * MIB, 50 * MIB, RVP_DEVICE_OCCASION_END);
+	finish();
+	ck_assert_str_eq(word_at("device.0.ledger.2.at"), "two");
+	ck_assert_int_eq(row("device.0.ledger.2", "context"), 500 * MIB);
+	ck_assert_int_eq(number_at("device.0.ledger.2.unexplained_bytes"), 8 * MIB);
+	ck_assert_int_eq(row("device.0.ledger.1", "context"), 250 * MIB);
+	ck_assert_int_eq(number_at("device.0.ledger.1.unexplained_bytes"), 8 * MIB);
+	end();
+}
+END_TEST
+
+/* Each process's allocator has its own last word. */
+START_TEST(words_of_two_processes_add_up)
+{
+	struct maker_thread *other;
+
+	begin();
+	alloc(3 * MS, at, 64 * MIB);
+	tensor(4 * MS, at, 10 * MIB, "weights");
+	MAKE(thread, DEVICE_TENSOR, 0, .stamp = 5 * MS, .address = at + 32 * MIB, .bytes = MIB, .allocated_bytes = 11 * MIB,
+	     .reserved_bytes = 64 * MIB);
+	other = &maker_add(&maker, 200)->threads[0];
+	MAKE(other, DEVICE, 32, .stamp = 1000, .memory_bytes = 16384 * MIB, .model = {"Model X", 7});
+	MAKE(other, DEVICE_TENSOR, 0, .stamp = 6 * MS, .address = at, .bytes = 2 * MIB, .allocated_bytes = 2 * MIB,
+	     .reserved_bytes = 32 * MIB);
+	finish();
+	ck_assert_int_eq(number_at("device.0.allocator_at_end.told_reserved_bytes"), 96 * MIB);
+	ck_assert_int_eq(number_at("device.0.allocator_at_end.told_allocated_bytes"), 13 * MIB);
+	end();
+}
+END_TEST
+
 START_TEST(pools_belong_to_the_sample_before_them)
 {
 	begin();
@@ -480,6 +524,8 @@ int main(void)
 	tcase_add_test(all, nothing_without_a_device);
 	tcase_add_test(all, nvml_closes_the_ledger);
 	tcase_add_test(all, the_first_sample_counts_however_close_the_next_alloc_is);
+	tcase_add_test(all, contexts_come_and_go);
+	tcase_add_test(all, words_of_two_processes_add_up);
 	tcase_add_test(all, pools_belong_to_the_sample_before_them);
 	tcase_add_test(all, meminfo_names_the_others);
 	tcase_add_test(all, no_figure_no_sum);

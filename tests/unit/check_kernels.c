@@ -88,6 +88,32 @@ START_TEST(clock_tells_a_step)
 }
 END_TEST
 
+/* Set to and fro all the time: a moment goes with the last bracket that is not behind it, found by looking at each. */
+START_TEST(a_clock_that_is_set_often)
+{
+	enum { BRACKETS = 300 };
+	const uint64_t s = 1000000000;
+	struct rvp_device_bracket brackets[BRACKETS];
+	struct rvp_device_clock clock;
+
+	for (uint64_t i = 0; i < BRACKETS; i++)
+		brackets[i] = (struct rvp_device_bracket){(1000 + i) * s, (1000 + 3 * i - 400 * (i * 7 % 4 == 1)) * s, 100};
+	clock = clock_of(brackets, BRACKETS);
+	ck_assert_uint_gt(clock.step_count, BRACKETS / 2);
+	for (uint64_t i = 1; i < BRACKETS; i++) {
+		uint64_t moment = brackets[i].device_ns + s / 4;
+		size_t last = BRACKETS - 1;
+
+		while (last && brackets[last].device_ns > moment)
+			last--;
+		if (moment - brackets[last].device_ns > s / 2 && last + 1 < BRACKETS)
+			last++; /* beyond the middle: the next one's */
+		ck_assert_uint_eq(at(&clock, moment), brackets[last].unix_ns + (moment - brackets[last].device_ns));
+	}
+	rvp_device_clock_free(&clock);
+}
+END_TEST
+
 START_TEST(clock_without_brackets_says_so)
 {
 	struct rvp_device_clock clock = clock_of(NULL, 0);
@@ -426,6 +452,7 @@ int main(void)
 
 	tcase_add_test(test, clock_is_linear_between_brackets);
 	tcase_add_test(test, clock_tells_a_step);
+	tcase_add_test(test, a_clock_that_is_set_often);
 	tcase_add_test(test, clock_without_brackets_says_so);
 	tcase_add_test(test, distribution_by_hand);
 	tcase_add_test(test, distribution_of_many);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check_kernels_files.c: kernels.csv beyond its bound, and where there is no room for it. */
+/* check_kernels_files.c: kernels.csv beyond its bound, and where there is no room for it; runs of two processes. */
 #include "report/export_csv.h"
 #include "report/finalize.h"
 #include "report/text_kernels.h"
@@ -191,6 +191,54 @@ START_TEST(what_cannot_be_written_leaves_the_rest)
 }
 END_TEST
 
+/* Two processes, a device 0 each: the second's kernel runs during a step of the first. */
+static void make_two(void)
+{
+	maker = maker_open();
+	struct maker_thread *a = &maker_add(&maker, 100)->threads[0], *b = &maker_add(&maker, 200)->threads[0];
+
+	for (int i = 0; i < 2; i++) {
+		struct maker_thread *thread = i ? b : a;
+
+		put_device(thread);
+		MAKE(thread, KERNEL, 0, .start_ns = KERNELS_AT(12000 + 1000 * i), .duration_ns = 1000, .correlation = 1,
+		     .shape = 1, .stream = 7);
+	}
+	MAKE(a, STEP, 16, .stamp = 10 * KERNELS_MS, .kind = RVP_STEP_BEGIN, .source = RVP_SOURCE_API);
+	MAKE(a, STEP, 16, .stamp = 20 * KERNELS_MS, .kind = RVP_STEP_END, .source = RVP_SOURCE_API);
+	maker_close(&maker);
+}
+
+START_TEST(processes_have_devices_and_steps_of_their_own)
+{
+	json_int_t ids[2], pids[2];
+	char path[128];
+	json_t *json, *event;
+	size_t i, kernels = 0;
+
+	make_two();
+	ck_assert(!rvp_failed(rvp_finalize(maker.folder)));
+	json = summary();
+	ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(json, "kernels"), "in_steps_of_other_processes")), 1);
+	json_decref(json);
+	snprintf(path, sizeof path, "%s/trace.json", maker.folder);
+	json = json_load_file(path, 0, NULL);
+	ck_assert_uint_eq(json_array_size(json_object_get(json, "deviceProperties")), 2);
+	for (i = 0; i < 2; i++)
+		ids[i] = json_integer_value(
+		    json_object_get(json_array_get(json_object_get(json, "deviceProperties"), i), "id"));
+	json_array_foreach(json_object_get(json, "traceEvents"), i, event)
+		if (!strcmp(json_string_value(json_object_get(event, "cat")) ?: "", "kernel") && kernels < 2)
+			pids[kernels++] = json_integer_value(json_object_get(event, "pid"));
+	ck_assert_uint_eq(kernels, 2);
+	ck_assert_int_ne(ids[0], ids[1]);
+	for (i = 0; i < 2; i++)
+		ck_assert_int_eq(ids[i], pids[i]);
+	json_decref(json);
+	maker_remove(&maker);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("kernels_files");
@@ -198,6 +246,7 @@ int main(void)
 
 	tcase_add_test(test, rows_up_to_the_bound);
 	tcase_add_test(test, the_report_says_what_is_cut);
+	tcase_add_test(test, processes_have_devices_and_steps_of_their_own);
 	tcase_add_test(test, what_cannot_be_written_leaves_the_rest);
 	tcase_set_timeout(test, 60);
 	suite_add_tcase(suite, test);
