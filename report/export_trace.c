@@ -8,6 +8,7 @@
 #include "report/text_times.h"
 #include "report/trace_events.h"
 #include "report/windows.h"
+#include "report/write_power.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -62,6 +63,7 @@ static struct rvp_status put_chrome(struct rvp_run *run, struct rvp_attribution 
 		rvp_analysis_free(&answer);
 	if (!kernels.has_device)
 		trace->devices = NULL;
+	rvp_power_trace(trace);
 	rvp_trace_close(trace);
 	rvp_kernel_trace_close(&device_trace);
 	rvp_kernels_free(&kernels);

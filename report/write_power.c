@@ -77,3 +77,14 @@ void rvp_power_writer_open(struct rvp_power_writer *writer, const struct rvp_pow
 			fputs(header, writer->sources[i]);
 	}
 }
+
+void rvp_power_trace(struct rvp_trace *trace)
+{
+	struct rvp_power_writer writer;
+	struct rvp_power_answer answer;
+
+	if (!trace->run->power)
+		return;
+	rvp_power_writer_open(&writer, trace->run->power, NULL, NULL, trace);
+	rvp_power_read(&answer, trace->run, NULL, &writer.sink);
+}

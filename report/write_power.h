@@ -20,4 +20,7 @@ struct rvp_power_writer {
 void rvp_power_writer_open(struct rvp_power_writer *writer, const struct rvp_power_list *list, FILE *sum,
 			   FILE *const *sources, struct rvp_trace *trace);
 
+/* The counters alone; nothing where nobody sampled. */
+void rvp_power_trace(struct rvp_trace *trace);
+
 #endif
