@@ -10,6 +10,7 @@
 #include "tools/commands.h"
 
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -107,6 +108,7 @@ static struct rvp_status read_kernels(struct rvp_csv_rows *rows, take_kernel *ta
 	struct rvp_kernel_record record;
 	struct rvp_status status;
 	bool has_row, has_time;
+	double sum_ms = 0;
 
 	if (rows->place[MS] >= rows->field_count && rows->place[DURATION_NS] >= rows->field_count)
 		return fail_row(rows, "the header has no column ms, and no duration_ns");
@@ -114,6 +116,9 @@ static struct rvp_status read_kernels(struct rvp_csv_rows *rows, take_kernel *ta
 		status = read_kernel(rows, &record, &has_time);
 		if (rvp_failed(status))
 			return status;
+		sum_ms += has_time ? record.ms : 0;
+		if (!isfinite(sum_ms))
+			return fail_row(rows, "the sum of the times is beyond what a double holds");
 		if (has_time && !take(context, &record))
 			return no_memory(rows);
 	}
@@ -240,6 +245,10 @@ static struct rvp_status read_trace(const struct rvp_csv_rows *rows, struct rvp_
 	*trace = (struct rvp_op_trace){.tag = rows->fields[0], .has_allocated = *rows->fields[2] != '\0'};
 	if (!rvp_failed(status) && trace->has_allocated)
 		status = rvp_csv_decimal(rows, 2, &allocated);
+	if (!rvp_failed(status) && (fabs(used) > (double)FLT_MAX || fabs(allocated) > (double)FLT_MAX))
+		status = fail_row(rows, "a number is beyond what a float holds");
+	if (rvp_failed(status))
+		return status;
 	trace->used_mb = (float)used;
 	trace->allocated_mb = (float)allocated;
 	return status;
