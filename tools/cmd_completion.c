@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define STATS_WORDS "latency power memory"
+#define CTL_WORDS   "start stop clear get dump snapshot"
 
 struct command_row {
 	const char *name, *help;
@@ -92,7 +93,7 @@ static const struct {
 	      {"overhead", rvp_overhead_options}};
 enum { TABLE_COUNT = sizeof tables / sizeof *tables };
 
-/* Behind a command with a table a word that begins with a dash; behind `stats` what of. */
+/* Behind a command with a table a word that begins with a dash; behind `stats` what of, behind `ctl` the order. */
 static void print_bash_report(void)
 {
 	for (int i = 0; i < TABLE_COUNT; i++) {
@@ -105,7 +106,9 @@ static void print_bash_report(void)
 		puts("' -- \"$word\")); return\n\tfi");
 	}
 	puts("\tif [ \"${COMP_WORDS[1]}\" = stats ] && [ $COMP_CWORD -eq 2 ]; then\n"
-	     "\t\tCOMPREPLY=($(compgen -W '" STATS_WORDS "' -- \"$word\")); return\n\tfi");
+	     "\t\tCOMPREPLY=($(compgen -W '" STATS_WORDS "' -- \"$word\")); return\n\tfi\n"
+	     "\tif [ \"${COMP_WORDS[1]}\" = ctl ] && [ $COMP_CWORD -eq 2 ]; then\n"
+	     "\t\tCOMPREPLY=($(compgen -W '" CTL_WORDS "' -- \"$word\")); return\n\tfi");
 }
 
 static void print_bash(void)
@@ -168,7 +171,7 @@ static void print_zsh_option(const struct option_row *option)
 static bool has_zsh_function(const char *command)
 {
 	return !strcmp(command, "run") || !strcmp(command, "report") || !strcmp(command, "model") ||
-	       !strcmp(command, "stats");
+	       !strcmp(command, "stats") || !strcmp(command, "ctl");
 }
 
 /* What `rvprof report` takes; its values are moments, call paths and numbers, which no shell knows. */
@@ -185,7 +188,9 @@ static void print_zsh_report(void)
 		printf("\t'--%s%s' \\\n", option->name, option->has_arg ? ":value:" : "");
 	puts("\t'*:model file:_files'\n}\n"
 	     "_rvprof_stats() {\n\t_arguments -S --json --help '1:what:(" STATS_WORDS
-	     ")' '2:file:_files'\n}");
+	     ")' '2:file:_files'\n}\n"
+	     "_rvprof_ctl() {\n\t_arguments -S --json --help --level:N: --wait:SECONDS: --output:DIR:_files "
+	     "'1:order:(" CTL_WORDS ")' '2:pid:_pids'\n}");
 }
 
 static void print_zsh(void)
@@ -208,7 +213,7 @@ static void print_zsh(void)
 	     "\tif (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
 	     "\t\t_describe command commands\n\t\t_command_names -e\n\t\treturn\n\tfi\n"
 	     "\tcase $words[2] in\n\trun) shift words; (( CURRENT-- )); _rvprof_run ;;\n"
-	     "\t(report|model|stats)) local command=$words[2]; shift words; (( CURRENT-- )); "
+	     "\t(report|model|stats|ctl)) local command=$words[2]; shift words; (( CURRENT-- )); "
 	     "_rvprof_$command ;;");
 	for (int i = 0, count = 0; i < COMMAND_COUNT; i++)
 		if (!has_zsh_function(commands[i].name))
@@ -245,6 +250,8 @@ static void print_fish(void)
 			       tables[i].name, option->name, option->has_arg ? " -r" : "");
 	puts("complete -c rvprof -n '__fish_seen_subcommand_from stats' -a '" STATS_WORDS "'\n"
 	     "complete -c rvprof -n '__fish_seen_subcommand_from stats' -l json");
+	puts("complete -c rvprof -n '__fish_seen_subcommand_from ctl' -x -a '" CTL_WORDS "'\n"
+	     "complete -c rvprof -n '__fish_seen_subcommand_from ctl' -l json");
 	puts("complete -c rvprof -n '__fish_seen_subcommand_from run' -x -a '(__fish_complete_subcommand)'");
 }
 

@@ -153,6 +153,11 @@ windows)
 		windowed $mode.fork $mode steps=1:3 5 fork
 		check "$mode: a child counts its own" is $mode.fork '[.windows.rows[] | [.first_step, .last_step]]' '[[1,2],[1,2]]'
 		check "$mode: and records its own" [ "$(born $mode.fork)" = '101 102 101 102' ]
+		windowed $mode.ranges $mode steps=1:3 5 ranges
+		check "$mode: NVTX ranges, the outermost of a step's name" [ "$(born $mode.ranges)" = '101 900 102' ]
+		windowed $mode.over $mode steps=1:3 5 taken-over
+		check "$mode: the program's own steps take over, and begin with 0" is $mode.over '[.windows.steps_seen, [.windows.rows[] | [.first_step, .last_step]], .steps.count]' '[5,[[1,2],[1,2]],5]'
+		check "$mode: with what they hold" [ "$(born $mode.over)" = '101 900 102 106 900 107 900' ]
 		windowed $mode.time $mode delay=3600 3 next
 		check "$mode: a delay that never ended" is $mode.time '[.windows.delay_s, .windows.count]' '[3600,0]'
 		windowed $mode.duration $mode duration=3600 3 next

@@ -2,7 +2,7 @@
 /* windows.c: windows STEPS SOURCE: a block of (100 + i) KiB that is born in step i and given back in step i + 3, and 500
  * small ones a step. SOURCE says who tells of the steps: next (rvprof_step), pair (begin and end, with blocks of 900 KiB
  * in between), threads (two that take turns), fork (a child with as
- * many steps). It prints nothing. */
+ * many steps), ranges (NVTX), taken-over (NVTX, and then the program itself). It prints nothing. */
 #include <rvprof.h>
 
 #include <pthread.h>
@@ -68,6 +68,43 @@ static void steps_of_a_child(int count)
 	waitpid(child, NULL, 0);
 }
 
+/* As an NVTX tool tells of it: a range a step, with another one in it whose name would do as well. */
+static void range_begins(const char *name)
+{
+	if (rvprof_found_api)
+		rvprof_found_api->scope(RVPROF_SCOPE_BEGIN, RVPROF_SOURCE_NVTX, 0, name, 0);
+}
+
+static void range_ends(void)
+{
+	if (rvprof_found_api)
+		rvprof_found_api->scope(RVPROF_SCOPE_END, RVPROF_SOURCE_NVTX, 0, 0, 0);
+}
+
+static void ranges(int from, int count)
+{
+	range_begins("epoch");
+	for (int i = from; i < from + count; i++) {
+		range_begins("step 7");
+		range_begins("decode");
+		work(i);
+		range_ends();
+		range_ends();
+		free(malloc(BETWEEN_KIB * KIB));
+	}
+	range_ends();
+}
+
+/* From the first rvprof_step on ranges are no steps: its steps begin with 0. */
+static void taken_over(int count)
+{
+	ranges(0, count);
+	for (int i = count; i < 2 * count; i++) {
+		rvprof_step();
+		ranges(i, 1);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int count = argc > 1 ? atoi(argv[1]) : 10;
@@ -80,6 +117,10 @@ int main(int argc, char **argv)
 		steps_of_threads(count);
 	else if (!strcmp(source, "fork"))
 		steps_of_a_child(count);
+	else if (!strcmp(source, "ranges"))
+		ranges(0, count);
+	else if (!strcmp(source, "taken-over"))
+		taken_over(count);
 	else
 		next_steps(count);
 	for (int i = 0; i < LIFE; i++)
