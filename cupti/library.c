@@ -2,6 +2,8 @@
 /* library.c: see library.h. */
 #include "cupti/library.h"
 
+#include "record/cupti_places.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
@@ -100,15 +102,25 @@ static void *open_beside(const char *name)
 	return NULL;
 }
 
-static void *open_in_toolkit(const char *name)
+static void *open_in_root(const char *root, const char *name)
 {
-	const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda", "/opt/cuda"};
-	static const char *const places[] = {"/extras/CUPTI/lib64/", "/lib64/", "/targets/x86_64-linux/lib/"};
+	static const char *const folders[] = {RVP_CUPTI_FOLDERS};
 	void *library = NULL;
 
-	for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++)
-		for (size_t k = 0; roots[i] && *roots[i] && !library && k < sizeof places / sizeof places[0]; k++)
-			library = open_at(roots[i], places[k], name);
+	for (size_t i = 0; root && *root && !library && i < sizeof folders / sizeof *folders; i++)
+		library = open_at(root, folders[i], name);
+	return library;
+}
+
+static void *open_in_toolkit(const char *name)
+{
+	static const char *const variables[] = {RVP_CUPTI_ROOT_VARIABLES}, *const roots[] = {RVP_CUPTI_ROOTS};
+	void *library = NULL;
+
+	for (size_t i = 0; !library && i < sizeof variables / sizeof *variables; i++)
+		library = open_in_root(getenv(variables[i]), name);
+	for (size_t i = 0; !library && i < sizeof roots / sizeof *roots; i++)
+		library = open_in_root(roots[i], name);
 	return library;
 }
 
@@ -119,7 +131,7 @@ static void *open_by_loader(const char *name)
 
 static void *open_library(void)
 {
-	static const char *const names[] = {"libcupti.so.13", "libcupti.so.12"};
+	static const char *const names[] = {RVP_CUPTI_NAMES};
 	static void *(*const places[])(const char *) = {open_beside, open_by_loader, open_in_toolkit};
 	size_t first = rvp_driver.version && rvp_driver.version < 13000;
 	char path[PATH_BYTES];

@@ -5,10 +5,12 @@
  *
  * The driver is asked in this process and initialised without anybody's injection library; no context is
  * made. */
+#include "record/cupti_places.h"
 #include "tools/doctor.h"
 
 #include <dlfcn.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,24 +71,44 @@ static void check_start(struct rvp_findings *findings, void *driver)
 		  "the CUDA driver does not start: %s (%d) %s: " WITHOUT, name, answer, text);
 }
 
-/* Where the plugin looks too (docs/gpu.md); what a Python package brings is found when the program runs. */
+static bool is_in_root(const char *root, const char *name)
+{
+	static const char *const folders[] = {RVP_CUPTI_FOLDERS};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; root && *root && i < sizeof folders / sizeof *folders; i++) {
+		snprintf(path, sizeof path, "%s%s%s", root, folders[i], name);
+		if (access(path, R_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_cupti(const char *name)
+{
+	static const char *const variables[] = {RVP_CUPTI_ROOT_VARIABLES}, *const roots[] = {RVP_CUPTI_ROOTS};
+	void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+
+	if (library) {
+		dlclose(library);
+		return true;
+	}
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+		if (is_in_root(getenv(variables[i]), name))
+			return true;
+	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+		if (is_in_root(roots[i], name))
+			return true;
+	return false;
+}
+
+/* Where the plugin looks too; what a Python package brings is found when the program runs. */
 static bool has_cupti(void)
 {
-	static const char *const names[] = {"libcupti.so.13", "libcupti.so.12"};
-	static const char *const places[] = {"/usr/local/cuda*/lib64/libcupti.so.1[23]",
-					     "/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so.1[23]",
-					     "/usr/local/cuda*/targets/*/lib/libcupti.so.1[23]"};
+	static const char *const names[] = {RVP_CUPTI_NAMES};
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		void *library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
-
-		if (library) {
-			dlclose(library);
-			return true;
-		}
-	}
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		if (is_any(places[i]))
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (is_cupti(names[i]))
 			return true;
 	return false;
 }

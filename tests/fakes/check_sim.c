@@ -2,6 +2,7 @@
 /* check_sim: the simulated CUPTI by itself: calls, the timeline, buffers, graphs, versions, faults of its
  * own. */
 #include "tests/fakes/sim_client.h"
+#include "tests/unit/run_suite.h"
 
 #include <signal.h>
 #include <string.h>
@@ -335,8 +336,6 @@ int main(void)
 {
 	Suite *suite = suite_create("sim");
 	TCase *all = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(all, a_call_and_what_it_calls_share_a_correlation);
 	tcase_add_test(all, kernels_run_one_after_the_other_on_a_stream_and_beside_those_of_another);
@@ -355,9 +354,5 @@ int main(void)
 	tcase_add_loop_test(all, there_is_one_subscriber, 0, 2);
 	tcase_add_loop_test(all, errors_of_cupti_are_what_the_scenario_says, 0, 4);
 	suite_add_tcase(suite, all);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -239,6 +239,17 @@ START_TEST(processes_have_devices_and_steps_of_their_own)
 }
 END_TEST
 
+START_TEST(no_device_no_file)
+{
+	maker = maker_open();
+	maker_add(&maker, 100);
+	maker_close(&maker);
+	ck_assert(!rvp_failed(rvp_finalize(maker.folder)));
+	ck_assert(is_there("trace.json") && !is_there("kernels.csv"));
+	maker_remove(&maker);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("kernels_files");
@@ -247,6 +258,7 @@ int main(void)
 	tcase_add_test(test, rows_up_to_the_bound);
 	tcase_add_test(test, the_report_says_what_is_cut);
 	tcase_add_test(test, processes_have_devices_and_steps_of_their_own);
+	tcase_add_test(test, no_device_no_file);
 	tcase_add_test(test, what_cannot_be_written_leaves_the_rest);
 	tcase_set_timeout(test, 60);
 	suite_add_tcase(suite, test);

@@ -566,19 +566,6 @@ START_TEST(what_overlaps_has_rows_of_its_own)
 }
 END_TEST
 
-START_TEST(no_device_no_file)
-{
-	char path[128];
-
-	maker = maker_open();
-	maker_add(&maker, 100);
-	finalize();
-	snprintf(path, sizeof path, "%s/kernels.csv", maker.folder);
-	ck_assert(access(path, F_OK) != 0);
-	maker_remove(&maker);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("kernels_run");
@@ -598,7 +585,6 @@ int main(void)
 	tcase_add_test(test, kernel_time_that_was_not_measured);
 	tcase_add_test(test, what_touches_stays_touching);
 	tcase_add_test(test, what_overlaps_has_rows_of_its_own);
-	tcase_add_test(test, no_device_no_file);
 	tcase_set_timeout(test, 60);
 	suite_add_tcase(suite, test);
 	return run_suite(suite);
