@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pass_moments.c: see pass.h: what was live at the moments that were asked for. Most of a framework's call paths have
- * the same at all of them: what is kept is where it is another than at the moment before. */
+/* pass_moments.c: see pass.h: what was live at the moments that were asked for. Most of a framework's call
+ * paths have the same at all of them: what is kept is where it is another than at the moment before. */
 #include "report/grow.h"
 #include "report/pass.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* path_spans.c: see path_spans.h. Rests on (R1) of paths.c: a parent has a lower number than what is under it. */
+/* path_spans.c: see path_spans.h. Rests on (R1) of paths.c: a parent has a lower number than what is under
+ * it. */
 #include "report/path_spans.h"
 
 #include <stdlib.h>

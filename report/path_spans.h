@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* path_spans.h: is one call path under another? Asked by two numbers, whatever the depth: paths are numbered anew, each
- * before all that are under it, which are then a span.
+/* path_spans.h: is one call path under another? Asked by two numbers, whatever the depth: paths are numbered
+ * anew, each before all that are under it, which are then a span.
  *
  *     struct rvp_path_spans spans = {0};
  *     rvp_path_spans_make(&spans, process);

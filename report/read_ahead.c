@@ -2,13 +2,13 @@
 /* read_ahead.c: see read_ahead.h.
  *
  * Invariants
- *   (H1) A lane's batches from `taken` up to `filled` are the first thread's to read; the batch that it has at hand,
- *        taken - 1, is not written before it takes the next one.
- *   (H2) Whoever fills decodes from a copy of where the lane stands (`source`) into a batch of his own, and puts it into the
- *        ring unless the other one was sooner: the lane is held for moments, and a thread that lost its processor while
- *        it decodes stops nobody.
- *   (H3) A bit of `wanted` is set by the first thread, and taken out by the second before it looks at the lane: what is wanted
- *        while it looks is looked at again.
+ *   (H1) A lane's batches from `taken` up to `filled` are the first thread's to read; the batch that it has
+ *        at hand, taken - 1, is not written before it takes the next one.
+ *   (H2) Whoever fills decodes from a copy of where the lane stands (`source`) into a batch of his own, and
+ *        puts it into the ring unless the other one was sooner: the lane is held for moments, and a thread
+ *        that lost its processor while it decodes stops nobody.
+ *   (H3) A bit of `wanted` is set by the first thread, and taken out by the second before it looks at the
+ *        lane: what is wanted while it looks is looked at again.
  */
 #include "report/read_ahead.h"
 
@@ -73,7 +73,8 @@ static bool has_two_processors(void)
 
 static void hold(struct rvp_ahead_lane *lane)
 {
-	for (unsigned spins = 1; atomic_flag_test_and_set_explicit(&lane->is_held, memory_order_acquire); spins++)
+	for (unsigned spins = 1; atomic_flag_test_and_set_explicit(&lane->is_held, memory_order_acquire);
+	     spins++)
 		if (spins % SPINS == 0)
 			sched_yield();
 }
@@ -103,7 +104,8 @@ static void keep(struct batch *batch, const struct rvp_stream *source)
 		batch->record = source->record;
 }
 
-/* The batch of this number, by one of the two, in his spare one; the ring has a place. False: there is none. */
+/* The batch of this number, by one of the two, in his spare one; the ring has a place. False: there is none.
+ */
 static bool fill_one(struct rvp_ahead_lane *lane, uint32_t number, int who)
 {
 	struct rvp_stream source;
@@ -206,7 +208,8 @@ static uint64_t payload_of(const struct rvp_stream *stream)
 {
 	uint64_t bytes = 0;
 
-	for (const struct rvp_chunk *chunk = stream->chunk; !stream->deferred && chunk < stream->chunks_end; chunk++)
+	for (const struct rvp_chunk *chunk = stream->chunk; !stream->deferred && chunk < stream->chunks_end;
+	     chunk++)
 		bytes += chunk->payload_bytes;
 	return bytes;
 }
@@ -236,7 +239,8 @@ static void add_lanes(struct rvp_read_ahead *ahead, struct rvp_stream *streams, 
 {
 	for (uint32_t i = 0; i < count && ahead->lane_count < LANES_MAX; i++)
 		if (streams[i].source && !streams[i].deferred &&
-		    (thread_limit || payload_of(&streams[i]) >= least_lane_bytes) && !add_lane(ahead, &streams[i]))
+		    (thread_limit || payload_of(&streams[i]) >= least_lane_bytes) &&
+		    !add_lane(ahead, &streams[i]))
 			return;
 }
 
@@ -251,7 +255,8 @@ static bool is_worth_it(const struct rvp_stream *streams, uint32_t count)
 	return bytes >= least_bytes && has_two_processors();
 }
 
-struct rvp_read_ahead *rvp_read_ahead_open(const struct rvp_run *run, struct rvp_stream *streams, uint32_t count)
+struct rvp_read_ahead *rvp_read_ahead_open(const struct rvp_run *run, struct rvp_stream *streams,
+					   uint32_t count)
 {
 	struct rvp_read_ahead *ahead = is_worth_it(streams, count) ? calloc(1, sizeof *ahead) : NULL;
 

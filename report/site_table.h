@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* site_table.h: sites by (process, native call path, Python call path), numbered in order of appearance.
  *
- * A run that imports a framework has a million call paths. So what a site is told by stands apart from its sums, four
- * to a line of the cache; and who only numbers call paths has no sums. */
+ * A run that imports a framework has a million call paths. So what a site is told by stands apart from its
+ * sums, four to a line of the cache; and who only numbers call paths has no sums. */
 #ifndef RVP_REPORT_SITE_TABLE_H
 #define RVP_REPORT_SITE_TABLE_H
 
@@ -40,10 +40,10 @@ uint32_t rvp_site_number_on(struct rvp_site_table *table, uint32_t process, uint
 
 /* The site of the same call path as `path` (of any table) with another purpose and evidence; its reason and
  * confidence are those of the first. */
-uint32_t rvp_site_with_purpose(struct rvp_site_table *table, const struct rvp_site_key *path, uint16_t purpose,
-			       uint8_t evidence, uint8_t confidence, uint32_t reason);
+uint32_t rvp_site_with_purpose(struct rvp_site_table *table, const struct rvp_site_key *path,
+			       uint16_t purpose, uint8_t evidence, uint8_t confidence, uint32_t reason);
 
-/* Frees all; of `sites`, which are `room`, the caller may have taken possession (then it set them to NULL). */
+/* Frees all; the caller may have taken `sites`, which are `room`, for itself (then it set them to NULL). */
 void rvp_site_table_free(struct rvp_site_table *table);
 
 #endif

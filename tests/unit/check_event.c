@@ -240,7 +240,7 @@ END_TEST
 /* Anything, cut anywhere: as many events, the same stamps, and the same place behind them. */
 START_TEST(skipped_is_what_would_be_read)
 {
-	size_t whole = write_all();
+	size_t whole = write_all(), wrong = 0;
 
 	for (int round = 0; round < 50000; round++) {
 		size_t first = draw() % (whole - 400), length = draw() % 400;
@@ -251,12 +251,10 @@ START_TEST(skipped_is_what_would_be_read)
 		while (rvp_decode_event(&read, &event))
 			rvp_see_skipped(&expected, event.stamp);
 		skipped = rvp_skip_events(&skip);
-		ck_assert_uint_eq(skipped.count, expected.count);
-		ck_assert_ptr_eq(skip.at, read.at);
-		ck_assert_uint_eq(skip.delta.stamp, read.delta.stamp);
-		ck_assert_uint_eq(skipped.first_stamp, expected.first_stamp);
-		ck_assert_uint_eq(skipped.last_stamp, expected.last_stamp);
+		wrong += skipped.count != expected.count || skip.at != read.at || skip.delta.stamp != read.delta.stamp ||
+			 skipped.first_stamp != expected.first_stamp || skipped.last_stamp != expected.last_stamp;
 	}
+	ck_assert_uint_eq(wrong, 0);
 }
 END_TEST
 
@@ -311,6 +309,7 @@ int main(int count, char **words)
 
 	format_path = count > 1 ? words[1] : "docs/format.md";
 	suite_add_tcase(suite, cases);
+	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, every_event_comes_back);
 	tcase_add_test(cases, as_records);
 	tcase_add_test(cases, the_short_forms_are_the_same_bytes);

@@ -209,6 +209,7 @@ START_TEST(spans_say_what_walks_say)
 {
 	enum { NODES = 300 };
 	struct rvp_path_spans spans;
+	unsigned wrong = 0;
 
 	for (uint64_t number = 1; number < NODES; number++)
 		node(one, number, number < 4 ? 0 : (number * 2654435761u >> 7) % number, 0x400000 + number * 16);
@@ -218,8 +219,8 @@ START_TEST(spans_say_what_walks_say)
 	ck_assert(rvp_path_spans_make(&spans, &run->processes[0]));
 	for (uint32_t path = 0; path < NODES + 2; path++)
 		for (uint32_t scope = 1; scope < NODES + 2; scope++)
-			ck_assert_int_eq(rvp_is_under(&spans, path, scope),
-					 is_above(&run->processes[0], path, scope));
+			wrong += rvp_is_under(&spans, path, scope) != is_above(&run->processes[0], path, scope);
+	ck_assert_uint_eq(wrong, 0);
 	rvp_path_spans_free(&spans);
 	finish();
 }
@@ -228,17 +229,19 @@ END_TEST
 START_TEST(what_grows_keeps_what_it_has)
 {
 	enum { MOST = 1 << 20 };
-	uint64_t *items = NULL;
+	uint64_t *items = NULL, wrong = 0;
 	size_t room = 0;
 
 	for (uint64_t i = 0; i < MOST; i++) {
-		ck_assert(rvp_line_grow((void **)&items, &room, i + 1, sizeof *items));
+		if (i == room)
+			ck_assert(rvp_line_grow((void **)&items, &room, i + 1, sizeof *items));
 		items[i] = i * 3;
 	}
 	ck_assert_uint_ge(room, MOST);
 	ck_assert_uint_eq((uintptr_t)items % RVP_LINE_BYTES, 0);
 	for (uint64_t i = 0; i < MOST; i++)
-		ck_assert_uint_eq(items[i], i * 3);
+		wrong += items[i] != i * 3;
+	ck_assert_uint_eq(wrong, 0);
 	rvp_line_free(items, room, sizeof *items);
 	maker_close(&maker);
 	maker_remove(&maker);
@@ -251,6 +254,7 @@ int main(void)
 	TCase *cases = tcase_create("paths");
 
 	tcase_add_checked_fixture(cases, start, NULL);
+	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, three_numbers_are_one_site);
 	tcase_add_test(cases, python_paths_and_codes_too);
 	tcase_add_test(cases, other_code_at_the_same_address_is_another_path);
