@@ -7,6 +7,7 @@
 #include "report/text_numbers.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 enum { LABEL_COLUMNS = 14 };
 
@@ -41,6 +42,21 @@ static const char *step_text(uint64_t us, char *text)
 	else
 		snprintf(text, RVP_NUMBER_TEXT_BYTES, "%" PRIu64 " us", us);
 	return text;
+}
+
+/* In the whole report: --latency has them in full. */
+static void print_stalls(const struct rvp_view *view, const struct rvp_steps *steps)
+{
+	struct rvp_latency_rows *rows = view->attribution ? calloc(1, sizeof *rows) : NULL;
+
+	if (!rows)
+		return;
+	rvp_latency_rows_make(rows, view->run, steps);
+	if (rows->all_stall_count)
+		fprintf(view->out, "  %-*s%zu took more than %d times the median of their phase: rvprof report --latency\n",
+			LABEL_COLUMNS, "", rows->all_stall_count, RVP_STALL_FACTOR);
+	rvp_latency_rows_free(rows);
+	free(rows);
 }
 
 static void print_latency(const struct rvp_view *view, const struct rvp_steps *steps)
@@ -83,6 +99,7 @@ void rvp_text_steps(const struct rvp_view *view)
 	print_latency(view, steps);
 	fputc('\n', view->out);
 	print_phases(view, steps);
+	print_stalls(view, steps);
 	if (steps->turn_count)
 		fprintf(view->out,
 			"  %-*stoo few, it seems: allocations repeat %" PRIu64

@@ -50,6 +50,18 @@ struct overhead {
 	int status; /* of wait, of CMD by itself */
 };
 
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+/* A signal to us ends what runs, and then us: the folder goes first. */
+static volatile sig_atomic_t running, signalled;
+
+static void pass_on(int number)
+{
+	signalled = number;
+	if (running > 0)
+		kill((pid_t)running, number);
+}
+
 static double now_ms(void)
 {
 	struct timespec now;
@@ -78,9 +90,8 @@ static int spawn(pid_t *child, const char *program, char **words)
 	posix_spawn_file_actions_addopen(&quiet, 2, "/dev/null", O_WRONLY, 0);
 	posix_spawnattr_init(&attributes);
 	sigemptyset(&usual);
-	sigaddset(&usual, SIGINT);
-	sigaddset(&usual, SIGTERM);
-	sigaddset(&usual, SIGHUP);
+	for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
+		sigaddset(&usual, ending_signals[i]);
 	posix_spawnattr_setsigdefault(&attributes, &usual);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
 	error = posix_spawn(child, program, &quiet, &attributes, words, environ);
@@ -99,8 +110,12 @@ static struct rvp_status run(const char *program, char **words, double took_ms[M
 
 	if (error)
 		return rvp_fail("run", words[0], error);
+	running = child;
+	if (signalled)
+		kill(child, signalled);
 	while (wait4(child, wait_status, 0, &usage) != child)
 		continue;
+	running = 0;
 	took_ms[WALL] = now_ms() - begin_ms;
 	took_ms[CPU] = ms_of(usage.ru_utime) + ms_of(usage.ru_stime);
 	return RVP_OK;
@@ -151,6 +166,8 @@ static struct rvp_status run_variant(struct overhead *overhead, const char *prog
 		return status;
 	if (overhead->status < 0)
 		overhead->status = wait_status;
+	if (signalled)
+		return rvp_fail_with("measure", overhead->words[0], "signal %d came", (int)signalled);
 	if (WIFSIGNALED(wait_status) || wait_status != overhead->status)
 		return how_it_ended(overhead, variant, wait_status);
 	for (int i = 0; i < MEASURES; i++)
@@ -294,7 +311,7 @@ static void print_json(const struct overhead *overhead, const struct cost *costs
 
 /* ---- the command ---- */
 
-/* Where the runs are kept meanwhile. We end only when what we started has, so that it goes again. */
+/* Where the runs are kept meanwhile; it goes again, also where a signal ends us. */
 static struct rvp_status open_folder(struct overhead *overhead)
 {
 	const char *temporary = getenv("TMPDIR");
@@ -311,9 +328,8 @@ static struct rvp_status open_folder(struct overhead *overhead)
 		return rvp_fail("make", path, errno);
 	memcpy(overhead->folder, path, sizeof path);
 	snprintf(overhead->run_folder, sizeof overhead->run_folder, "%s/run", path);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
+	for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
+		sigaction(ending_signals[i], &(struct sigaction){.sa_handler = pass_on}, NULL);
 	return RVP_OK;
 }
 
@@ -345,6 +361,10 @@ static int answer(struct overhead *overhead)
 	}
 	overhead->status = -1;
 	status = measure(overhead, program);
+	if (signalled) {
+		signal(signalled, SIG_DFL);
+		raise(signalled);
+	}
 	if (rvp_failed(status)) {
 		rvp_complain_of(&status);
 		return RVP_EXIT_USAGE;
