@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* full.c: see full.h. The three hooks' short ways, each one function from its begin to its end: what they call beside
+/* full.c: see full.h. The four hooks' short ways, each one function from its begin to its end: what they call beside
  * the real functions is rare. */
 #include "preload/full.h"
 
@@ -156,6 +156,7 @@ struct ends {
 
 ENDS(malloc, RVP_FAMILY_MALLOC);
 ENDS(calloc, RVP_FAMILY_CALLOC);
+ENDS(realloc, RVP_FAMILY_REALLOC);
 
 /* The end of a hook that entered and called the real function; inline in it, as RVP_CALLER has to be. */
 static ALWAYS_INLINE void *given(struct rvp_thread *thread, void *block, uint64_t bytes, const struct ends *ends)
@@ -254,4 +255,64 @@ void rvp_full_free(void *block)
 	rvp_local.phase = RVP_REAL;
 	rvp_real.free(block);
 	leave();
+}
+
+/* The real one failed: the block is as it was. */
+static __attribute__((noinline)) void *end_unmoved(struct rvp_thread *thread, void *block, bool was_recorded)
+{
+	int error = errno;
+
+	rvp_local.phase = RVP_OURS;
+	if (was_recorded)
+		rvp_event_unfree(thread, block);
+	leave();
+	errno = error;
+	return NULL;
+}
+
+static __attribute__((noinline)) bool moved_otherwise(struct rvp_thread *thread, void *block, uint64_t usable)
+{
+	int error = errno;
+	bool is_recorded = rvp_event_free(thread, block, usable, RVP_FAMILY_REALLOC);
+
+	errno = error;
+	return is_recorded;
+}
+
+/* As the long way: the old block's end before the real call, its count and the new block's behind it. */
+static ALWAYS_INLINE void *move(struct rvp_thread *thread, void *block, size_t bytes, uint64_t usable)
+{
+	uint64_t word = rvp_event_word(thread);
+	bool is_recorded = true;
+	void *to;
+
+	if (__builtin_expect(rvp_event_is_plain(thread, (uint64_t)block, word), 1))
+		rvp_event_put_plain_free(thread, word, (uint64_t)block, RVP_FAMILY_REALLOC);
+	else
+		is_recorded = moved_otherwise(thread, block, usable);
+	rvp_local.phase = RVP_REAL;
+	to = rvp_real.realloc(block, bytes);
+	if (__builtin_expect(!to, 0))
+		return end_unmoved(thread, block, is_recorded);
+	rvp_machine_add(&rvp_local.counters->free_count, 1);
+	rvp_machine_add(&rvp_local.counters->free_usable_bytes, usable);
+	return given(thread, to, bytes, &realloc_ends);
+}
+
+/* One of no bytes gives the block back where libc does so: the long way. */
+void *rvp_full_realloc(void *block, size_t bytes)
+{
+	struct rvp_thread *thread = bytes - 1 < RVP_FULL_BELOW_BYTES - 1 ? enter(block ? RVP_OURS : RVP_REAL) : NULL;
+	uint64_t size_word;
+
+	if (__builtin_expect(!thread, 0))
+		return rvp_realloc_long_way(block, bytes);
+	if (!block)
+		return given(thread, rvp_real.realloc(NULL, bytes), bytes, &realloc_ends);
+	size_word = rvp_word_of(block);
+	if (__builtin_expect(size_word & long_way_bits, 0)) {
+		leave_for_long_way();
+		return rvp_realloc_long_way(block, bytes);
+	}
+	return move(thread, block, bytes, rvp_word_usable(size_word));
 }

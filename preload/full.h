@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* full.h: the short way of full mode: a malloc, calloc or free of a small block, whose event is recorded like
+/* full.h: the short way of full mode: a malloc, calloc, realloc or free of a small block, whose event is recorded like
  * any other, without what only some events need.
  *
  * It goes from hook to record in one piece: phase, real function, counters, path (walker.h), record (events_plain.h),
@@ -29,10 +29,12 @@ enum { RVP_FULL_BELOW_BYTES = 4096 };
  * closed or the block not small. */
 void *rvp_full_malloc(size_t bytes);
 void *rvp_full_calloc(size_t count, size_t each);
+void *rvp_full_realloc(void *block, size_t bytes);
 void rvp_full_free(void *block);
 
 void *rvp_malloc_long_way(size_t bytes);
 void *rvp_calloc_long_way(size_t count, size_t each);
+void *rvp_realloc_long_way(void *block, size_t bytes);
 void rvp_free_long_way(void *block);
 
 /* Behind an alloc that went the long way: opens the thread's short way where that may be. */

@@ -278,7 +278,7 @@ static inline void *resize(void *block, size_t bytes, enum rvp_family family, st
 	return thread ? given(thread, to, bytes, family, caller) : beside(to, bytes, family, caller.pc);
 }
 
-static __attribute__((noinline)) void *realloc_long_way(void *block, size_t bytes)
+void *rvp_realloc_long_way(void *block, size_t bytes)
 {
 	return resize(block, bytes, RVP_FAMILY_REALLOC, RVP_CALLER());
 }
@@ -291,7 +291,7 @@ void *realloc(void *block, size_t bytes)
 		return rvp_quick_given(rvp_real.realloc(NULL, bytes), bytes);
 	if (rvp_quick_move(block, bytes, &word))
 		return rvp_quick_moved(word, rvp_real.realloc(block, bytes), bytes);
-	return realloc_long_way(block, bytes);
+	return rvp_full_realloc(block, bytes);
 }
 
 void *reallocarray(void *block, size_t count, size_t each)

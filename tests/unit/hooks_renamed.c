@@ -72,6 +72,11 @@ void *rvp_full_calloc(size_t count, size_t each)
 	return rvp_calloc_long_way(count, each);
 }
 
+void *rvp_full_realloc(void *block, size_t bytes)
+{
+	return rvp_realloc_long_way(block, bytes);
+}
+
 void rvp_full_free(void *block)
 {
 	rvp_free_long_way(block);

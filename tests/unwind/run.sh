@@ -78,7 +78,7 @@ for name in $names; do
 	case $name in
 	python_json)
 		have "$python" || continue
-		sizes 8 10000 3 8 250000 50
+		sizes 8 10000 3 8 240000 50
 		compared "$every" "$least" env PYTHONMALLOC=malloc "$python" "$here/python_json.py" "$rounds"
 		;;
 	torch)
