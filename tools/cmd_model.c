@@ -28,6 +28,7 @@ static const char help[] =
     "  --threads N      OpenBLAS's threads; default all\n"
     "  --context N      tokens that are attended to; default what the file says the model is made for\n"
     "  --kv-type T      what keys and values are kept in: f16 (default), q8_0, ..\n"
+    "  --weights        of a file: how large its values are\n"
     "  --latency-ms X   a latency that was measured elsewhere; of several the median\n"
     "  --peak-flops X --peak-bytes X\n"
     "                   a machine's limits a second, in place of what `rvprof calibrate` measured here\n"
@@ -65,7 +66,8 @@ enum {
 	BATCH_SIZES,
 	OPERATIONS,
 	CONTEXT,
-	KV_TYPE
+	KV_TYPE,
+	WEIGHTS
 };
 
 const struct option rvp_model_options[] = {{"input", required_argument, NULL, INPUT},
@@ -89,6 +91,7 @@ const struct option rvp_model_options[] = {{"input", required_argument, NULL, IN
 					   {"operations", no_argument, NULL, OPERATIONS},
 					   {"context", required_argument, NULL, CONTEXT},
 					   {"kv-type", required_argument, NULL, KV_TYPE},
+					   {"weights", no_argument, NULL, WEIGHTS},
 					   {"layers", no_argument, NULL, LAYERS},
 					   {"help", no_argument, NULL, HELP},
 					   {NULL, 0, NULL, 0}};
@@ -200,6 +203,7 @@ static struct rvp_status take(struct rvp_model_wish *wish, int option, const cha
 	case FLOPS: return amount("--flops", text, &wish->flops, &wish->has_flops);
 	case BATCH: return amount("--batch", text, &wish->batch, &wish->has_batch);
 	case PEAK: return number("--peak-mb", text, end, &wish->peak_mb);
+	case WEIGHTS: wish->wants_weights = true; return RVP_OK;
 	case CONTEXT: return amount("--context", text, &wish->context, &wish->has_context);
 	case KV_TYPE: return rvp_number_type_of(text, &wish->kv_type);
 	case USED: return number("--used-mb", text, end, &wish->used_mb);
@@ -222,6 +226,10 @@ static struct rvp_status answer(struct rvp_model_wish *wish)
 				     "the latency is either measured or given");
 	if (wish->analysis && !wish->of)
 		return rvp_model_analyse(wish);
+	if (wish->wants_weights && (!wish->of || !is_file(wish->of)))
+		return rvp_fail_with("look at", "weights", "--weights goes with a model file");
+	if (wish->wants_weights)
+		return rvp_model_weights(wish);
 	if (wish->of)
 		return is_file(wish->of) ? rvp_model_of_file(wish) : rvp_model_of_layers(wish);
 	if (wish->has_parameters || wish->has_flops || wish->latency_count || !isnan(wish->peak_mb))

@@ -29,7 +29,7 @@ struct rvp_model_wish {
 	uint64_t context;
 	bool has_type, has_optimizer, has_context;
 	struct rvp_optimizer optimizer;
-	bool is_json, must_measure;
+	bool is_json, must_measure, wants_weights;
 	enum rvp_model_analysis analysis;
 	uint64_t parameters, flops, batch;
 	bool has_parameters, has_flops, has_batch;
@@ -45,6 +45,7 @@ extern const struct option rvp_model_options[], rvp_calibrate_options[];
 /* Each prints its answer. */
 struct rvp_status rvp_model_of_layers(struct rvp_model_wish *wish);
 struct rvp_status rvp_model_of_file(struct rvp_model_wish *wish);
+struct rvp_status rvp_model_weights(struct rvp_model_wish *wish);
 struct rvp_status rvp_model_of_figures(struct rvp_model_wish *wish);
 struct rvp_status rvp_model_analyse(struct rvp_model_wish *wish);
 

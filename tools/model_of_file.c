@@ -6,6 +6,7 @@
 #include "model/exact.h"
 #include "model/file_facts.h"
 #include "model/roofline.h"
+#include "model/weights.h"
 #include "report/text_numbers.h"
 #include "tools/figures.h"
 
@@ -237,6 +238,37 @@ struct rvp_status rvp_model_of_file(struct rvp_model_wish *wish)
 	tell_token(&figures, &facts, &cost, context);
 	tell_memory(&figures, wish, &memory, context);
 	tell_limits(&figures, wish, &facts, &cost, &memory, context);
+	rvp_figures_close(&figures);
+	return RVP_OK;
+}
+
+/* The names are those of TinyTorch's analysis of weights. */
+struct rvp_status rvp_model_weights(struct rvp_model_wish *wish)
+{
+	static const char *const percentiles[] = {"percentile_10", "percentile_25", "percentile_50",
+						  "percentile_75", "percentile_90"};
+	static const char *const below[] = {"below_threshold_0001", "below_threshold_001",
+					    "below_threshold_01"};
+	struct rvp_weights weights;
+	struct rvp_figures figures;
+	struct rvp_status status = rvp_weights_of_file(wish->of, &weights);
+
+	if (rvp_failed(status))
+		return status;
+	rvp_figures_open(&figures, wish->is_json, "rvprof.model/1");
+	rvp_figures_group(&figures, "weights", "absolute values of its weights");
+	rvp_figure_whole(&figures, "total_weights", weights.count);
+	tell_known(&figures, "tensors_left_out", weights.tensors_left_out);
+	tell_known(&figures, "not_finite", weights.not_finite);
+	rvp_figure_double(&figures, "mean", weights.mean);
+	rvp_figure_double(&figures, "std", weights.std);
+	rvp_figure_double(&figures, "min", weights.min);
+	rvp_figure_double(&figures, "max", weights.max);
+	for (int i = 0; i < RVP_WEIGHT_PERCENTILES; i++)
+		rvp_figure_double(&figures, percentiles[i], weights.percentile[i]);
+	for (int i = 0; i < RVP_WEIGHT_THRESHOLDS; i++)
+		rvp_figure_double(&figures, below[i], weights.below_percent[i]);
+	rvp_figures_end(&figures);
 	rvp_figures_close(&figures);
 	return RVP_OK;
 }

@@ -3,6 +3,7 @@
  * were made with, written out, and those that llama.cpp says of the same sizes (55,609,344 bytes of weights,
  * 8,192 KV bytes a token). */
 #include "model/file_facts.h"
+#include "model/weights.h"
 #include "tests/unit/model_maker.h"
 #include "tests/unit/run_suite.h"
 
@@ -230,6 +231,58 @@ START_TEST(bad_files)
 }
 END_TEST
 
+/* Absolute values 0.0005, 0.005, 0.05, 0.5 and 1: mean 1.5555 / 5; percentiles at 0.4, 1, 2, 3 and 3.6 of the
+ * ranks 0 to 4. */
+START_TEST(weights)
+{
+	static const float whole[] = {-0.5f, 0.0005f, 1};
+	static const uint16_t half[] = {0xaa66}, brain[] = {0x3ba4}; /* -0.05 and 0.005, rounded */
+	const double values[] = {(double)0.0005f, 0.0050048828125, 0.04998779296875, 0.5, 1};
+	struct rvp_weights got;
+	double mean = 0, squares = 0;
+
+	make_safetensors_of(&made,
+			    "{\"a\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,12]},"
+			    "\"b\":{\"dtype\":\"F16\",\"shape\":[1,1],\"data_offsets\":[12,14]},"
+			    "\"c\":{\"dtype\":\"BF16\",\"shape\":[1],\"data_offsets\":[14,16]},"
+			    "\"d\":{\"dtype\":\"I32\",\"shape\":[1],\"data_offsets\":[16,20]},"
+			    "\"e\":{\"dtype\":\"F16\",\"shape\":[2],\"data_offsets\":[20,24]}}",
+			    24);
+	memcpy(made.bytes + made.data_begin, whole, 12);
+	memcpy(made.bytes + made.data_begin + 12, half, 2);
+	memcpy(made.bytes + made.data_begin + 14, brain, 2);
+	memcpy(made.bytes + made.data_begin + 20, "\0\374\1\376", 4); /* infinity, no number */
+	write_bytes("w.safetensors", made.bytes, made.length);
+	assert_good(rvp_weights_of_file(path_of("w.safetensors"), &got));
+	for (int i = 0; i < 5; i++)
+		mean += values[i] / 5;
+	for (int i = 0; i < 5; i++)
+		squares += (values[i] - mean) * (values[i] - mean) / 5;
+	ck_assert_uint_eq(got.count, 5);
+	ck_assert_uint_eq(got.tensors_left_out, 1);
+	ck_assert_uint_eq(got.not_finite, 2);
+	ck_assert_double_eq_tol(got.mean, mean, 1e-15);
+	ck_assert_double_eq_tol(got.std * got.std, squares, 1e-15);
+	ck_assert_double_eq(got.min, values[0]);
+	ck_assert_double_eq(got.max, 1);
+	ck_assert_double_eq_tol(got.percentile[0], values[0] + 0.4 * (values[1] - values[0]), 1e-15);
+	ck_assert_double_eq(got.percentile[1], values[1]);
+	ck_assert_double_eq(got.percentile[2], values[2]);
+	ck_assert_double_eq(got.percentile[3], values[3]);
+	ck_assert_double_eq_tol(got.percentile[4], 0.8, 1e-15);
+	ck_assert_double_eq(got.below_percent[0], 20);
+	ck_assert_double_eq(got.below_percent[1], 40);
+	ck_assert_double_eq(got.below_percent[2], 60);
+	write_bytes("w.safetensors", made.bytes, made.length - 1);
+	assert_refused(rvp_weights_of_file(path_of("w.safetensors"), &got), "it is cut");
+	model_bytes_free(&made);
+	make_safetensors_of(&made, "{\"d\":{\"dtype\":\"I32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4);
+	write_bytes("w.safetensors", made.bytes, made.length);
+	assert_refused(rvp_weights_of_file(path_of("w.safetensors"), &got), "no weights found");
+	model_bytes_free(&made);
+}
+END_TEST
+
 static void make_folder(void)
 {
 	strcpy(folder + sizeof folder - 7, "XXXXXX");
@@ -256,6 +309,7 @@ int main(void)
 	tcase_add_test(tests, tied_output);
 	tcase_add_test(tests, experts);
 	tcase_add_test(tests, safetensors);
+	tcase_add_test(tests, weights);
 	tcase_add_test(tests, parts);
 	tcase_add_test(tests, bad_files);
 	suite_add_tcase(suite, tests);
