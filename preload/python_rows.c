@@ -122,8 +122,10 @@ static void put(struct rvp_thread *thread, enum rvp_python_call kind, uint32_t c
 		RVP_EMIT(thread, PYTHON_CALL, 0, .stamp = rvp_mark_stamp(thread, false), .kind = kind, .code = code);
 }
 
-static void put_begin(struct rvp_thread *thread, struct rvp_python *interpreter, struct place *place,
-		      enum rvp_python_call kind, uint64_t code)
+/* With the code at its end too: where threads of another make take turns on one of the interpreter's (greenlets), the
+ * innermost function is not always the one that is left. */
+static void put_call_of(struct rvp_thread *thread, struct rvp_python *interpreter, struct place *place,
+			enum rvp_python_call kind, uint64_t code)
 {
 	uint32_t number = number_of(thread, interpreter, place, code);
 
@@ -167,7 +169,7 @@ static void put_open(struct rvp_thread *thread, struct rvp_python *interpreter, 
 		     unsigned count)
 {
 	while (count-- > 0)
-		put_begin(thread, interpreter, place, RVP_PYTHON_CALL_OPEN, codes[count]);
+		put_call_of(thread, interpreter, place, RVP_PYTHON_CALL_OPEN, codes[count]);
 }
 
 /* An event of a thread that had none in this window. */
@@ -182,10 +184,8 @@ static __attribute__((noinline)) void note_first(enum rvp_python_call kind, uint
 	if (place) {
 		put_open(thread, interpreter, place, codes, count);
 		place->window = rvp_rows_window();
-		if (kind == RVP_PYTHON_CALL_BEGIN)
-			put_begin(thread, interpreter, place, kind, code);
-		else if (kind == RVP_PYTHON_CALL_END)
-			put(thread, kind, 0);
+		if (kind != RVP_PYTHON_CALL_OPEN)
+			put_call_of(thread, interpreter, place, kind, code);
 	}
 	if (thread)
 		rvp_leave(thread);
@@ -212,10 +212,8 @@ static void note(enum rvp_python_call kind, uint64_t code, void *frame)
 		return;
 	}
 	place = place_of(thread, interpreter);
-	if (place && kind == RVP_PYTHON_CALL_BEGIN)
-		put_begin(thread, interpreter, place, kind, code);
-	else if (place)
-		put(thread, kind, 0);
+	if (place)
+		put_call_of(thread, interpreter, place, kind, code);
 	rvp_leave(thread);
 	errno = error;
 }
@@ -237,8 +235,9 @@ static void *enter(void *self, void *const *arguments, ssize_t count)
 
 static void *leave(void *self, void *const *arguments, ssize_t count)
 {
-	(void)self, (void)arguments, (void)count;
-	note(RVP_PYTHON_CALL_END, 0, NULL);
+	(void)self;
+	if (count > 0)
+		note(RVP_PYTHON_CALL_END, (uint64_t)arguments[0], NULL);
 	return nothing();
 }
 
@@ -249,13 +248,11 @@ static void *marker; /* what sys.getprofile says where it is ours: _adopt */
 static int on_event(void *object, void *frame, int what, void *argument)
 {
 	(void)object, (void)argument;
-	if (what == EVENT_CALL) {
+	if (what == EVENT_CALL || what == EVENT_RETURN) {
 		void *code = more.PyFrame_GetCode(frame);
 
-		note(RVP_PYTHON_CALL_BEGIN, (uint64_t)code, frame);
+		note(what == EVENT_CALL ? RVP_PYTHON_CALL_BEGIN : RVP_PYTHON_CALL_END, (uint64_t)code, frame);
 		python->Py_DecRef(code);
-	} else if (what == EVENT_RETURN) {
-		note(RVP_PYTHON_CALL_END, 0, frame);
 	}
 	return 0;
 }

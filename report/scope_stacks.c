@@ -258,14 +258,30 @@ static bool push_row(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *st
 	return true;
 }
 
-static void end_row(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, uint64_t ns)
+/* A code object that was forgotten in between has another number. */
+static bool is_code(const struct rvp_scope_stacks *stacks, const struct rvp_scope_stack *stack, uint64_t number,
+		    const struct rvp_scope *row)
+{
+	const struct rvp_process *process = &stacks->run->processes[stack->process];
+	const struct rvp_code *left, *right;
+
+	if (!number || !row->code || row->code == number)
+		return true;
+	left = rvp_code_at(process, number);
+	right = rvp_code_at(process, row->code);
+	return left && right && left->first_line == right->first_line && !strcmp(left->name, right->name) &&
+	       !strcmp(left->file, right->file);
+}
+
+/* The innermost of that code; one that is not there began before the window, or was lost. */
+static void end_row(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, uint64_t code, uint64_t ns)
 {
 	if (stack->beyond) {
 		stack->beyond--;
 		return;
 	}
 	for (uint32_t number = stack->depth; number-- > 0;)
-		if (stack->scopes[number].is_row) {
+		if (stack->scopes[number].is_row && is_code(stacks, stack, code, &stack->scopes[number])) {
 			take_out(stacks, stack, number, ns, false);
 			return;
 		}
@@ -296,7 +312,7 @@ static bool see_call(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *st
 		return true;
 	if (moment->record->PYTHON_CALL.kind != RVP_PYTHON_CALL_END)
 		return push_row(stacks, stack, moment);
-	end_row(stacks, stack, moment->ns);
+	end_row(stacks, stack, moment->record->PYTHON_CALL.code, moment->ns);
 	return true;
 }
 

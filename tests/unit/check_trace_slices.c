@@ -222,6 +222,24 @@ START_TEST(python_rows)
 }
 END_TEST
 
+/* Greenlets: two stacks of one thread take turns, and functions are left in another order than they were entered. */
+START_TEST(python_rows_that_take_turns)
+{
+	open_run();
+	make_code(1, "f", "a.py", 1);
+	make_code(2, "g", "a.py", 2);
+	MAKE(one, ROWS, 99, .stamp = 2000, .kinds = RVP_ROWS_PYTHON, .wanted = RVP_ROWS_PYTHON);
+	call(one, 3000, RVP_PYTHON_CALL_BEGIN, 1);
+	call(one, 4000, RVP_PYTHON_CALL_BEGIN, 2);
+	call(one, 5000, RVP_PYTHON_CALL_END, 1);
+	call(one, 6000, RVP_PYTHON_CALL_END, 2);
+	finalize();
+	has("{\"ph\":\"b\",\"cat\":\"python_function\",\"id\":\"0x1\",\"name\":\"a.py(1): f\",\"pid\":100,\"tid\":100,\"ts\":2.000,");
+	has("\"name\":\"a.py(2): g\",\"pid\":100,\"tid\":100,\"ts\":3.000,\"dur\":1.997,");
+	maker_remove(&maker);
+}
+END_TEST
+
 START_TEST(framework_operators_and_blas)
 {
 	open_run();
@@ -330,6 +348,7 @@ int main(void)
 	tcase_add_test(cases, what_crosses_is_a_pair);
 	tcase_add_test(cases, slices_nest_whatever_comes);
 	tcase_add_test(cases, python_rows);
+	tcase_add_test(cases, python_rows_that_take_turns);
 	tcase_add_test(cases, framework_operators_and_blas);
 	tcase_add_test(cases, rows_nest_whatever_comes);
 	tcase_add_test(cases, slices_leave_room);
