@@ -107,11 +107,15 @@ void *calloc(size_t count, size_t each)
 
 void *aligned_alloc(size_t alignment, size_t bytes)
 {
+	if (rvp_quick_is_closed() && rvp_quick_alloc(bytes))
+		return rvp_quick_given(rvp_real.aligned_alloc(alignment, bytes), bytes);
 	GIVE(rvp_real_for(HERE())->aligned_alloc(alignment, bytes), bytes, RVP_FAMILY_ALIGNED_ALLOC, alignment);
 }
 
 void *memalign(size_t alignment, size_t bytes)
 {
+	if (rvp_quick_is_closed() && rvp_quick_alloc(bytes))
+		return rvp_quick_given(rvp_real.memalign(alignment, bytes), bytes);
 	GIVE(rvp_real_for(HERE())->memalign(alignment, bytes), bytes, RVP_FAMILY_MEMALIGN, alignment);
 }
 
@@ -140,11 +144,23 @@ static int bootstrap_memalign(void **out, size_t alignment, size_t bytes)
 	return result;
 }
 
+static int posix_memalign_quickly(void **out, size_t alignment, size_t bytes)
+{
+	int result = rvp_real.posix_memalign(out, alignment, bytes);
+
+	if (result == 0)
+		rvp_quick_given(*out, bytes);
+	return result;
+}
+
 int posix_memalign(void **out, size_t alignment, size_t bytes)
 {
-	struct rvp_thread *thread = rvp_enter();
+	struct rvp_thread *thread;
 	int result;
 
+	if (rvp_quick_is_closed() && rvp_quick_alloc(bytes))
+		return posix_memalign_quickly(out, alignment, bytes);
+	thread = rvp_enter();
 	if (!thread && !rvp_real_ready())
 		return bootstrap_memalign(out, alignment, bytes);
 	if (thread)

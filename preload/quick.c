@@ -11,6 +11,18 @@ enum { AGREED = 8 }; /* blocks of a thread whose size word says what malloc_usab
 /* More than a thread can ask for meanwhile. */
 static const int64_t PAUSED_BYTES = INT64_MAX / 2;
 
+uint64_t rvp_quick_below = RVP_THRESHOLD_BYTES;
+uint64_t rvp_word_long_way = RVP_WORD_MAPPED | ~(uint64_t)(RVP_THRESHOLD_BYTES - 1);
+
+/* Two words: a block between the two sizes that a thread meets in the middle goes either way. */
+void rvp_quick_set_closed(bool is_closed)
+{
+	uint64_t below = is_closed ? RVP_QUICK_CLOSED_BYTES : RVP_THRESHOLD_BYTES;
+
+	__atomic_store_n(&rvp_quick_below, below, __ATOMIC_RELAXED);
+	__atomic_store_n(&rvp_word_long_way, RVP_WORD_MAPPED | ~(below - 1), __ATOMIC_RELAXED);
+}
+
 /* Some block's did not: the allocator is none that we know. */
 static atomic_bool is_unknown;
 static struct rvp_counters nobodys;

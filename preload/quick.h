@@ -31,8 +31,18 @@
 
 /* In the word in front of a block of libc's: its size, and flags in the lowest three bits. */
 enum { RVP_WORD_FLAGS = 7, RVP_WORD_MAPPED = 2, RVP_WORD_BYTES = 8 };
-/* No bit of these in the word of a block that goes the short way: mapped by itself, or of 16 KiB and more. */
-static const uint64_t rvp_word_long_way = RVP_WORD_MAPPED | ~(uint64_t)(RVP_THRESHOLD_BYTES - 1);
+/* Blocks of so many bytes and more go the long way: RVP_THRESHOLD_BYTES, or while a window is closed (window.h)
+ * RVP_QUICK_CLOSED_BYTES, whose ends the ledger looks at. A power of 2. And no bit of these is in the word of a block that
+ * goes the short way: mapped by itself, or as large. */
+enum { RVP_QUICK_CLOSED_BYTES = 128 * 1024 };
+extern uint64_t rvp_quick_below, rvp_word_long_way __attribute__((visibility("hidden")));
+void rvp_quick_set_closed(bool is_closed);
+
+/* Aligned blocks are recorded each while a window is open, and go the long way then. */
+static inline bool rvp_quick_is_closed(void)
+{
+	return __builtin_expect(rvp_quick_below != RVP_THRESHOLD_BYTES, 0);
+}
 
 static inline uint64_t rvp_word_of(const void *block)
 {
@@ -53,7 +63,7 @@ static inline bool rvp_quick_is_alive(void)
 /* An alloc of `bytes` goes the short way: call the real function, then rvp_quick_given. */
 static inline bool rvp_quick_alloc(uint64_t bytes)
 {
-	if (__builtin_expect(rvp_local.sample_left <= (int64_t)bytes || bytes >= RVP_THRESHOLD_BYTES ||
+	if (__builtin_expect(rvp_local.sample_left <= (int64_t)bytes || bytes >= rvp_quick_below ||
 				 !rvp_quick_is_alive(),
 			     0))
 		return false;

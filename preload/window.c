@@ -11,6 +11,7 @@
 #include "preload/events.h"
 #include "preload/folder.h"
 #include "preload/pause.h"
+#include "preload/quick.h"
 #include "preload/rows.h"
 #include "preload/snapshot.h"
 #include "preload/stamp.h"
@@ -108,6 +109,8 @@ static void settle(void)
 		else
 			rvp_pause_end();
 		set_alive();
+		if (rvp_process.is_windowed)
+			rvp_quick_set_closed(is_held);
 		if (rvp_process.options.rows)
 			rvp_rows_ask(is_held ? 0 : RVP_ROWS_ALL);
 	} while (is_held != (atomic_load(&rvp_process.entry->held) != 0));
@@ -302,6 +305,8 @@ static void begin(uint32_t held)
 		rvp_pause_end();
 	if (!held && rvp_process.options.rows)
 		rvp_rows_ask(RVP_ROWS_ALL);
+	if (rvp_process.is_windowed)
+		rvp_quick_set_closed(held != 0);
 	rvp_window_begin_steps();
 }
 
