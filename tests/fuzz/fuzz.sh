@@ -11,8 +11,7 @@ compiler=$(command -v clang || command -v clang-14) || {
 	exit 2
 }
 cd "$root" || exit 2
-record="record/decode.c record/log_reader.c record/names.c record/schema.c record/status.c record/options.c
-	record/nearest.c record/pattern.c record/schedule.c record/columns.c record/packed_log.c record/packed_piece.c"
+record=$(ls record/*.c)
 
 build() { # target
 	sources="tests/fuzz/fuzz_$1.c"
