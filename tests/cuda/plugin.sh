@@ -130,42 +130,21 @@ done
 run '' 13 full "$client" killed
 grep -q ' device_alloc ' "$scratch/dump" || say "$what: nothing was left of a killed program"
 
-# Faults. Of what CUPTI gave, all is there; of what it did not, the loss says how much.
+# Faults whose records are looked at one by one; the others are in faults.sh. Of what CUPTI gave, all is there.
 whole() { check_kernels; check_memory; check_copies; }
-run 'fault reentrant' 13 full "$client" decode; whole
 run 'fault late-completion 20ms' 13 full "$client" decode; whole
 run 'fault late-completion 5s' 13 full "$client" decode; check_memory
 [ "$(loss device_late)" -gt 0 ] || say "$what: what came too late is not counted"
 run 'fault null-buffers' 13 full "$client" decode; whole
 run 'cupti 130300' 13 full "$client" decode; whole
-run 'fault clock-step -1s after 10' 13 full "$client" decode; whole
-run 'fault dropped 7' 13 full "$client" decode
-is device_dropped "$(loss device_dropped)" 7
 run 'fault zero-times after 10' 13 full "$client" decode; check_kernels
 zero=$(jq '.kernel_count - 10' "$scratch/account")
 is device_flaw "$(loss device_flaw)" "$zero"
 is "kernels with flaw 1:" "$(grep ' kernel ' "$scratch/dump" | grep -c 'flaw=1')" "$zero"
 run 'fault backward after 10' 13 full "$client" decode; check_kernels
 is "kernels with flaw 2:" "$(grep ' kernel .* duration_ns=0 ' "$scratch/dump" | grep -c 'flaw=2')" "$zero"
-run 'fault unknown-kind after 10' 13 full "$client" decode; check_memory
-is device_unread "$(loss device_unread)" 1
-run 'fault lost 700 after 10' 13 full "$client" lost
-run 'memory 1GiB' 13 full "$client" refused; check_memory
-run 'fault out-of-memory every 3' 13 full "$client" retries; check_memory
-run 'fault init 100' 13 full "$client" decode
 
-# No CUPTI: one line that says why, and memory all the same (fronts.sh checks it).
-refused() { # SCENARIO WORDS
-	run "$1" 13 auto "$client" decode
-	grep -q "^rvprof: CUDA: .*$2" "$scratch/err" || say "$what: says: $(cat "$scratch/err")"
-	is "lines:" "$(grep -c ^rvprof "$scratch/err")" 1
-	grep -q ' device_tracer .* source=2 .*'"$2" "$scratch/dump" || say "$what: the log does not say why"
-	check_memory
-}
-refused 'fault subscriber "nsys"' 'another tool.*nsys'
-refused 'fault unusable' 'no driver that CUPTI can use'
-refused 'fault subscribe 35' 'may not trace'
-refused 'fault subscribe 41' 'confidential'
+# CUPTI that can't be had, and the other faults: faults.sh.
 run 'fault enable 10 43' 13 full "$client" decode
 grep -q '^rvprof: CUDA: not all .* MIG' "$scratch/err" || say "$what: says: $(cat "$scratch/err")"
 check_memory

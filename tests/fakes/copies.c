@@ -32,17 +32,23 @@ static CUresult submit(CUstream stream, struct sim_activity *work, uint64_t dura
 	return sim_ready();
 }
 
+/* What a copy and a set ask first. True: *result is the call's. */
+static bool is_over(CUstream stream, uint64_t bytes, CUresult *result)
+{
+	*result = sim_ready();
+	if (*result == CUDA_SUCCESS && !stream)
+		*result = CUDA_ERROR_INVALID_CONTEXT;
+	return *result != CUDA_SUCCESS || bytes == 0;
+}
+
 static CUresult copy(uint64_t to, uint64_t from, uint64_t bytes, CUstream handle, bool is_async)
 {
 	CUstream stream = sim_stream(handle);
 	struct sim_activity work = {.kind = RVP_CUPTI_MEMCPY};
+	CUresult result;
 
-	if (sim_ready() != CUDA_SUCCESS)
-		return sim_ready();
-	if (!stream)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	if (bytes == 0)
-		return CUDA_SUCCESS;
+	if (is_over(stream, bytes, &result))
+		return result;
 	work.copy.from = sim_memory_kind(from);
 	work.copy.to = sim_memory_kind(to);
 	work.copy.kind = is_on_device(work.copy.from) ? is_on_device(work.copy.to) ? DTOD : DTOH
@@ -126,13 +132,10 @@ static CUresult set(uint64_t to, uint32_t value, uint64_t bytes, CUstream handle
 {
 	CUstream stream = sim_stream(handle);
 	struct sim_activity work = {.kind = RVP_CUPTI_MEMSET};
+	CUresult result;
 
-	if (sim_ready() != CUDA_SUCCESS)
-		return sim_ready();
-	if (!stream)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	if (bytes == 0)
-		return CUDA_SUCCESS;
+	if (is_over(stream, bytes, &result))
+		return result;
 	work.set.bytes = bytes;
 	work.set.value = value;
 	work.set.memory_kind = sim_memory_kind(to);

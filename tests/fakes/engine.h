@@ -195,6 +195,8 @@ CUresult sim_memory_charge(uint32_t device, uint64_t bytes);
 void sim_memory_discharge(uint32_t device, uint64_t bytes);
 uint64_t sim_memory_used(uint32_t device);
 bool sim_memory_refuses(uint64_t bytes); /* a fault of the scenario's */
+/* Whether the current context's device may be asked for so much, and which that is; the room is another question. */
+CUresult sim_may_allocate(uint64_t bytes, uint32_t *device);
 struct sim_space *sim_reservations(uint32_t device);
 struct sim_block *sim_block_add(uint64_t address, uint64_t bytes, uint64_t held, enum sim_memory kind,
 				uint32_t device);

@@ -18,18 +18,10 @@ static CUresult allocate(void **address, uint64_t bytes, enum sim_memory kind, u
 {
 	uint64_t held = (bytes + page - 1) / page * page;
 	uint32_t device;
-	CUresult result = sim_ready();
+	CUresult result = sim_may_allocate(bytes, &device);
 	struct sim_block *block;
 
-	if (result != CUDA_SUCCESS)
-		return result;
-	if (!sim_current_device(&device))
-		return CUDA_ERROR_INVALID_CONTEXT;
-	if (bytes == 0)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (sim_memory_refuses(bytes))
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	if (kind == SIM_MANAGED)
+	if (result == CUDA_SUCCESS && kind == SIM_MANAGED)
 		result = sim_memory_charge(device, held);
 	if (result != CUDA_SUCCESS)
 		return result;

@@ -300,21 +300,27 @@ void sim_memory_tell(const struct sim_block *block, uint32_t operation, bool is_
 	sim_tell(&activity);
 }
 
-static CUresult take_block(uint64_t bytes, enum sim_memory kind, struct sim_block **block)
+CUresult sim_may_allocate(uint64_t bytes, uint32_t *device)
 {
-	uint64_t address, held;
-	uint32_t device;
 	CUresult result = sim_ready();
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!sim_current_device(&device))
+	if (!sim_current_device(device))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (bytes == 0)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (sim_memory_refuses(bytes))
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	result = sim_memory_take(device, bytes, &address, &held);
+	return sim_memory_refuses(bytes) ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+
+static CUresult take_block(uint64_t bytes, enum sim_memory kind, struct sim_block **block)
+{
+	uint64_t address, held;
+	uint32_t device;
+	CUresult result = sim_may_allocate(bytes, &device);
+
+	if (result == CUDA_SUCCESS)
+		result = sim_memory_take(device, bytes, &address, &held);
 	if (result != CUDA_SUCCESS)
 		return result;
 	*block = sim_block_add(address, bytes, held, kind, device);
