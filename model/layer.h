@@ -21,7 +21,7 @@ enum rvp_layer_kind {
 	RVP_LAYER_KIND_COUNT
 };
 
-enum { RVP_ARGUMENTS_MAX = 8, RVP_LAYER_TEXT_BYTES = 160 };
+enum { RVP_ARGUMENTS_MAX = 8, RVP_LAYER_TEXT_BYTES = 208 };
 
 struct rvp_layer_fact {
 	const char *name, *arguments, *help;
@@ -60,6 +60,9 @@ enum { RVP_ARG_HIDDEN = 2, RVP_ARG_BLOCK_KV_HEADS, RVP_ARG_BLOCK_BIAS };
 
 /* "linear(128,64)", "conv2d(3,16,3,stride=1,pad=0)": with what was left out where that says something. */
 const char *rvp_layer_text(const struct rvp_layer *layer, char text[RVP_LAYER_TEXT_BYTES]);
+
+/* Every argument by its name: "in=3 out=16 k=3 stride=1 .."; empty of a layer without. */
+const char *rvp_layer_arguments(const struct rvp_layer *layer, char text[RVP_LAYER_TEXT_BYTES]);
 
 /* Sets in, out and work. Fails with what does not fit; `number` counts from 1. */
 struct rvp_status rvp_layer_fit(struct rvp_layer *layer, unsigned number, const struct rvp_shape *in);

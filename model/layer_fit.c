@@ -81,6 +81,25 @@ const char *rvp_layer_text(const struct rvp_layer *layer, char text[RVP_LAYER_TE
 	return text;
 }
 
+const char *rvp_layer_arguments(const struct rvp_layer *layer, char text[RVP_LAYER_TEXT_BYTES])
+{
+	const struct rvp_layer_fact *fact = &rvp_layer_facts[layer->kind];
+	unsigned at = 0;
+
+	text[0] = 0;
+	for (unsigned i = 0; i < argument_count(fact); i++) {
+		const struct rvp_argument *argument = &layer->arguments[i];
+
+		at += (unsigned)snprintf(text + at, RVP_LAYER_TEXT_BYTES - at, "%s", i ? " " : "");
+		at += (unsigned)put_name(text + at, RVP_LAYER_TEXT_BYTES - at, fact->arguments, i);
+		at += (unsigned)snprintf(text + at, RVP_LAYER_TEXT_BYTES - at, "%" PRIu64, argument->first);
+		if (argument->second != argument->first)
+			at += (unsigned)snprintf(text + at, RVP_LAYER_TEXT_BYTES - at, "x%" PRIu64,
+						 argument->second);
+	}
+	return text;
+}
+
 /* ---- what fits ---- */
 
 static struct rvp_status misfit(const struct rvp_layer *layer, unsigned number, const char *format, ...)

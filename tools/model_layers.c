@@ -61,6 +61,8 @@ static void tell_layer_json(struct rvp_json *json, const struct telling *telling
 
 	rvp_json_open(json, NULL, '{');
 	rvp_json_string(json, "layer", rvp_layer_text(layer, text));
+	if (*rvp_layer_arguments(layer, text))
+		rvp_json_string(json, "arguments", text);
 	rvp_json_string(json, "layer_type", rvp_layer_facts[layer->kind].name);
 	rvp_json_string(json, "input", rvp_shape_text(&layer->in, text));
 	rvp_json_string(json, "output", rvp_shape_text(&layer->out, text));

@@ -183,6 +183,15 @@ static void spec_of(const struct rvp_network *network, char *text, size_t room)
 				       rvp_layer_text(&network->layers[i], layer));
 }
 
+/* What a single layer's numbers stand for: a kernel's 5,5 could be two things. */
+static void tell_arguments(const struct rvp_network *network)
+{
+	char text[RVP_LAYER_TEXT_BYTES];
+
+	if (network->count == 1 && *rvp_layer_arguments(&network->layers[0], text))
+		printf("  (%s)\n", text);
+}
+
 static void tell_members_text(const struct rvp_operator *operators, size_t count)
 {
 	char spec[256], in[RVP_SHAPE_TEXT_BYTES], out[RVP_SHAPE_TEXT_BYTES], bytes[RVP_NUMBER_TEXT_BYTES];
@@ -195,6 +204,7 @@ static void tell_members_text(const struct rvp_operator *operators, size_t count
 		printf("%-36s %20s %20s %16s\n", spec, rvp_shape_text(&network->input, in),
 		       rvp_shape_text(rvp_network_output(network), out),
 		       rvp_text_count(rvp_operators_workspace(&operators[i], 1), bytes));
+		tell_arguments(network);
 	}
 }
 
@@ -209,6 +219,8 @@ static void tell_members_json(struct rvp_json *json, const struct rvp_operator *
 		rvp_json_open(json, NULL, '{');
 		spec_of(network, text, sizeof text);
 		rvp_json_string(json, "op", text);
+		if (network->count == 1 && *rvp_layer_arguments(&network->layers[0], text))
+			rvp_json_string(json, "arguments", text);
 		rvp_json_string(json, "input", rvp_shape_text(&network->input, text));
 		rvp_json_string(json, "output", rvp_shape_text(rvp_network_output(network), text));
 		rvp_json_signed(json, "stream", operators[i].stream);

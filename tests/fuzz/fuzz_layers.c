@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_layers.c: any words as a model: the input's shape, a new line, the layers.
  *
- *   (F8) A network is either whole, each layer's output the next one's input and no count wrapped round, or there is a
- *        failure of one line and nothing to free.
+ *   (F8) A network is either whole, each layer's output the next one's input and no count wrapped round, or
+ * there is a failure of one line and nothing to free.
  */
 #include "model/network.h"
 #include "tests/fuzz/target.h"
@@ -20,9 +20,11 @@ static void check(const struct rvp_network *network)
 
 		if (memcmp(&layer->in, in, sizeof *in) != 0 || !rvp_shape_values(&layer->out) ||
 		    rvp_shape_values(&layer->out) > INT64_MAX || layer->work.flops == UINT64_MAX ||
-		    network->total.parameters < layer->work.parameters || network->total.flops < layer->work.flops)
+		    network->total.parameters < layer->work.parameters ||
+		    network->total.flops < layer->work.flops)
 			abort();
-		if (strlen(rvp_layer_text(layer, text)) >= sizeof text - 1)
+		if (strlen(rvp_layer_text(layer, text)) >= sizeof text - 1 ||
+		    strlen(rvp_layer_arguments(layer, text)) >= sizeof text - 1)
 			abort();
 		in = &layer->out;
 	}
