@@ -70,14 +70,13 @@ static void say_what(const json_t *summary)
 	const json_t *run = json_object_get(summary, "run"), *totals = json_object_get(summary, "totals");
 	char allocs[RVP_NUMBER_TEXT_BYTES], frees[RVP_NUMBER_TEXT_BYTES], processes[RVP_NUMBER_TEXT_BYTES];
 	const char *mode = json_string_value(json_object_get(run, "mode"));
-	uint64_t count = number(run, "processes");
+	uint64_t count = number(run, "processes"), born = number(totals, "alloc_count"), freed = number(totals, "free_count");
 
 	if (!totals)
 		return;
-	rvp_complain("%s allocs and %s frees of %s process%s in %.1f s (%s mode)",
-		     rvp_text_count(number(totals, "alloc_count"), allocs),
-		     rvp_text_count(number(totals, "free_count"), frees), rvp_text_count(count, processes),
-		     count == 1 ? "" : "es", json_number_value(json_object_get(run, "duration_s")),
+	rvp_complain("%s alloc%s and %s free%s of %s process%s in %.1f s (%s mode)", rvp_text_count(born, allocs),
+		     born == 1 ? "" : "s", rvp_text_count(freed, frees), freed == 1 ? "" : "s",
+		     rvp_text_count(count, processes), count == 1 ? "" : "es", json_number_value(json_object_get(run, "duration_s")),
 		     mode ? mode : "?");
 }
 
