@@ -7,6 +7,7 @@
 #include "preload/imports.h"
 #include "preload/mark_stamp.h"
 #include "preload/own.h"
+#include "preload/pause.h"
 #include "preload/python_rows.h"
 #include "preload/torch_rows.h"
 
@@ -80,12 +81,21 @@ static uint32_t change(uint32_t wanted, const char **why)
 	return kinds;
 }
 
+/* What --rows wants, whoever else closes a window. */
+static uint32_t at_least(void)
+{
+	bool is_paused = atomic_load_explicit(&rvp_pause_state, memory_order_relaxed) == RVP_PAUSE_ON;
+
+	return rvp_process.options.rows && !is_paused ? RVP_ROWS_ALL : 0;
+}
+
 uint32_t rvp_rows_open(uint32_t wanted)
 {
 	const char *why = "";
 	int error = errno;
 	uint32_t kinds;
 
+	wanted |= at_least();
 	if (atomic_load(&rvp_process.state) != RVP_READY || (!wanted && !rvp_rows_kinds()))
 		return 0;
 	if (rvp_python_rows_where() == RVP_PYTHON_ELSEWHERE) {
@@ -140,7 +150,10 @@ void rvp_rows_look(void)
 
 void rvp_rows_ask(uint32_t kinds)
 {
-	bool is_so = kinds ? kinds == atomic_load(&wanted_kinds) && rvp_rows_kinds() : !rvp_rows_kinds();
+	bool is_so;
+
+	kinds |= at_least();
+	is_so = kinds ? kinds == atomic_load(&wanted_kinds) && rvp_rows_kinds() : !rvp_rows_kinds();
 
 	atomic_store(&asker, rvp_process.number);
 	atomic_store(&rvp_rows_asked, is_so ? 0 : 1 + kinds);

@@ -22,7 +22,8 @@ enum { RVP_ROWS_LOG_SHARE = 4 };
 
 enum { RVP_ROWS_ALL = RVP_ROWS_OPERATORS | RVP_ROWS_PYTHON | RVP_ROWS_SHAPES };
 
-/* enum rvp_row_bit: opens a window for these, or changes the one that is open; 0 closes it. What is on then. In phase
+/* enum rvp_row_bit: opens a window for these, or changes the one that is open; 0 closes it, but for
+ * what --rows wants. What is on then. In phase
  * OUTSIDE, and not out of a signal handler. Where the caller has not the lock of the interpreter that there is, it is asked
  * for (below), and what is wanted is told. */
 uint32_t rvp_rows_open(uint32_t kinds);

@@ -210,17 +210,33 @@ static void end(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, 
 /* A speaker that says nothing by SCOPE records. */
 enum { ROW_SOURCE = RVP_SOURCE_COUNT };
 
+static bool is_file(const struct rvp_code *code, const char *name)
+{
+	size_t length = strlen(name), all = strlen(code->file);
+
+	return all >= length && !strcmp(code->file + all - length, name) &&
+	       (all == length || code->file[all - length - 1] == '/');
+}
+
 static bool is_ours(const struct rvp_code *code)
 {
-	static const char text[] = "<rvprof>/", module[] = "rvprof.py";
-	size_t length = code ? strlen(code->file) : 0;
+	static const char text[] = "<rvprof>/";
 
-	if (!length)
-		return false;
-	if (!strncmp(code->file, text, sizeof text - 1))
-		return true;
-	return length >= sizeof module - 1 && !strcmp(code->file + length - (sizeof module - 1), module) &&
-	       (length == sizeof module - 1 || code->file[length - sizeof module] == '/');
+	return code && (!strncmp(code->file, text, sizeof text - 1) || is_file(code, "rvprof.py"));
+}
+
+/* PyTorch's record_function begins an operator in a function that calls others to do so; it calls nobody else's. */
+static bool hides_inner(const struct rvp_code *code)
+{
+	return code && is_file(code, "torch/autograd/profiler.py");
+}
+
+static bool is_in_hiding(const struct rvp_scope_stack *stack)
+{
+	for (uint32_t number = stack->depth; number-- > 0;)
+		if (stack->scopes[number].is_row)
+			return stack->scopes[number].hides_inner;
+	return false;
 }
 
 /* What was entered before is drawn from the window's begin, but behind what the thread has shown in it already. */
@@ -236,7 +252,9 @@ static uint64_t row_begin_ns(const struct rvp_scope_stacks *stacks, const struct
 
 static bool push_row(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, const struct rvp_moment *moment)
 {
-	uint64_t code = moment->record->PYTHON_CALL.code;
+	uint64_t number = moment->record->PYTHON_CALL.code;
+	const struct rvp_code *code = rvp_code_at(&stacks->run->processes[moment->process], number);
+	bool hides = hides_inner(code) || is_in_hiding(stack);
 
 	if (stack->depth == RVP_SCOPES_MAX) {
 		stack->beyond++;
@@ -250,8 +268,9 @@ static bool push_row(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *st
 	    .purpose = RVP_PURPOSE_NONE,
 	    .source = ROW_SOURCE,
 	    .is_row = true,
-	    .is_hidden = is_ours(rvp_code_at(&stacks->run->processes[moment->process], code)),
-	    .code = (uint32_t)code,
+	    .is_hidden = hides || is_ours(code),
+	    .hides_inner = hides,
+	    .code = (uint32_t)number,
 	};
 	stack->scopes[stack->depth].classifier = classifier_at(stack, stack->depth);
 	stack->depth++;

@@ -11,8 +11,8 @@
  *   - what a thread leaves open ends with it, except when its process ends: that is no mistake.
  *
  * With rows (has_rows), Python functions of a window (PYTHON_CALL) are in the same stacks, as a speaker of their own: begun
- * in a window that is open, ended by their end or with the window. Functions of rvprof's own (rvprof.py, the adapter's) are
- * followed and told to nobody: a scope begins within one of them and goes on when it is left.
+ * in a window that is open, ended by their end or with the window. Functions of rvprof's own (rvprof.py, the adapter's) and of
+ * PyTorch's record_function are followed and told to nobody: a scope begins within one of them and goes on when it is left.
  *
  * Memory: what is open, at most RVP_SCOPES_MAX a thread; deeper ones are counted in and out, and are not
  * seen.
@@ -33,7 +33,8 @@ struct rvp_scope {
 	uint8_t source;             /* enum rvp_source */
 	bool is_operator;
 	bool is_row;                /* a Python function */
-	bool is_hidden;             /* one of ours */
+	bool is_hidden;             /* one that is told to nobody */
+	bool hides_inner;           /* and neither are those that it calls */
 	uint32_t code;              /* of a Python function, rvp_code_at; 0: not known */
 	uint32_t reason;     /* the user's own; 0 at first */
 	uint32_t classifier; /* 1 + the number of the innermost scope, from here outwards, with a purpose; 0:

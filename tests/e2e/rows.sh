@@ -21,6 +21,7 @@ for python in /usr/bin/python3 ${E2E_PYTHONS:-"$HOME"/.pyenv/versions/3.*/bin/py
 	version=$("$python" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')
 	run_rows "calls.$version" "$python" calls
 	of_threads "calls.$version.out" >expected
+	[ ! -x "$E2E_BUILD/tests/trace_check" ] || "$E2E_BUILD/tests/trace_check" "calls.$version/trace.json" || fail "$version: no good trace"
 	python3 "$here/rows_check.py" "calls.$version/trace.json" >got || fail "$version: the trace"
 	if [ "$(printf '%s\n3.11\n' "$version" | sort -V | head -n 1)" != 3.11 ]; then
 		sed -i 's/Thing\.//' expected # before 3.11 a code object has its bare name alone
@@ -38,6 +39,8 @@ for python in /usr/bin/python3 ${E2E_PYTHONS:-"$HOME"/.pyenv/versions/3.*/bin/py
 	called "all.$version" catching 8
 	run_rows "window.$version" "$python" steps --rows on --steps 3:6
 	called "window.$version" catching 3
+	run_rows "within.$version" "$python" within --rows on
+	called "within.$version" catching 10
 	run_rows "none.$version" "$python" steps
 	called "none.$version" catching 0
 	checked=$((checked + 1))

@@ -177,6 +177,14 @@ def steps():
         catching()
 
 
+def within():
+    """A profile in a run with --rows: what comes behind it is recorded too."""
+    steps()
+    with rvprof.profile():
+        catching()
+    catching()
+
+
 def levels():
     catching()
     rvprof.start(2)
@@ -189,4 +197,4 @@ def levels():
     catching()
 
 
-{"calls": main, "steps": steps, "levels": levels, "others": others, "forks": forks, "many": many}[sys.argv[1]]()
+{"calls": main, "steps": steps, "within": within, "levels": levels, "others": others, "forks": forks, "many": many}[sys.argv[1]]()

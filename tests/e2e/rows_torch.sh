@@ -19,7 +19,10 @@ holds run ".work.classes.gemm.flops >= 9 * $step"
 for trace in ours/trace.*.json run/trace.json ours/told.json ours/board/*.json; do
 	jq -e '[.traceEvents[] | select(.cat == "cpu_op")] | length > 50' "$trace" >/dev/null || fail "$trace: no operators"
 done
+check=$E2E_BUILD/tests/trace_check
 for trace in ours/trace.*.json; do
+	[ ! -x "$check" ] || "$check" "$trace" || fail "$trace is no good trace"
+	jq -e '[.traceEvents[] | select(.ph == "b")] == []' "$trace" >/dev/null || fail "$trace: rows that do not nest"
 	jq -e '[.traceEvents[] | select(.name == "aten::addmm")] | length == 4 and all(.args."Input type"[0:3] == ["float", "float", "float"])' \
 		"$trace" >/dev/null || fail "$trace: shapes"
 	jq -e '[.traceEvents[] | select(.cat == "python_function" and (.name | endswith(": Linear.forward")))] | length == 4' "$trace" >/dev/null ||
