@@ -12,7 +12,7 @@ static struct rvp_status write_all(const struct rvp_run *run, const struct rvp_s
 	struct rvp_status status;
 
 	rvp_kernel_csv_open(&csv, run, out, UINT64_MAX);
-	status = rvp_kernels_read(&kernels, run, &(struct rvp_kernel_question){.steps = steps, .sinks = sinks});
+	status = rvp_kernels_read(&kernels, run, &(struct rvp_kernel_question){.steps = steps, .sinks = sinks, .without_ranges = true});
 	rvp_kernels_free(&kernels);
 	return status;
 }

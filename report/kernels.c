@@ -88,7 +88,7 @@ static bool open_all(struct reading *reading)
 	struct rvp_kernels *kernels = reading->kernels;
 
 	reading->stream = rvp_kernel_stream_open(reading->run);
-	kernels->ranges = rvp_kernel_ranges_open(reading->run);
+	kernels->ranges = rvp_kernel_ranges_open(reading->run, !reading->question->without_ranges);
 	reading->join = kernels->ranges ? rvp_kernel_join_open(reading->run, steps, kernels->ranges) : NULL;
 	kernels->names = rvp_kernel_names_open(reading->run, reading->question->rule_files);
 	kernels->waits = calloc(reading->run->process_count + 1, sizeof *kernels->waits);

@@ -125,6 +125,7 @@ struct rvp_kernel_question {
 	struct rvp_kernel_sink *const *sinks; /* NULL ends them; may be NULL */
 	bool has_only_step;                   /* work of this step alone is summed and seen */
 	uint64_t only_step;
+	bool without_ranges; /* nobody asks for them: the host's records are not read for them */
 };
 
 /* Fails without memory only. A run without devices has has_device false and costs nothing. */

@@ -36,7 +36,7 @@ struct rvp_kernel_ranges {
 	struct thread *threads; /* by hash */
 	size_t thread_count, thread_place_count;
 	uint64_t cut_count;
-	bool no_memory;
+	bool no_memory, is_wanted;
 };
 
 /* ---- nests ---- */
@@ -203,6 +203,8 @@ uint32_t rvp_kernel_range_at(struct rvp_kernel_ranges *ranges, uint32_t process,
 {
 	const struct thread *thread;
 
+	if (!ranges->is_wanted)
+		return RVP_RANGE_UNKNOWN;
 	if (!ranges->run->processes[process].source->has_scopes)
 		return RVP_RANGE_NONE;
 	if (ns < ranges->asked_ns)
@@ -272,7 +274,7 @@ static bool has_scopes(const struct rvp_run *run)
 
 static bool begin_reading(struct rvp_kernel_ranges *ranges)
 {
-	if (!has_scopes(ranges->run))
+	if (!ranges->is_wanted || !has_scopes(ranges->run))
 		return true;
 	ranges->timeline = rvp_timeline_open(ranges->run, RVP_NO_PROCESS);
 	if (!ranges->timeline)
@@ -281,13 +283,14 @@ static bool begin_reading(struct rvp_kernel_ranges *ranges)
 	return true;
 }
 
-struct rvp_kernel_ranges *rvp_kernel_ranges_open(const struct rvp_run *run)
+struct rvp_kernel_ranges *rvp_kernel_ranges_open(const struct rvp_run *run, bool is_wanted)
 {
 	struct rvp_kernel_ranges *ranges = calloc(1, sizeof *ranges);
 
 	if (!ranges)
 		return NULL;
 	ranges->run = run;
+	ranges->is_wanted = is_wanted;
 	if (!rvp_scope_stacks_open(&ranges->stacks, run, NULL) ||
 	    !rvp_grow((void **)&ranges->nests, &ranges->nest_room, RVP_RANGE_FIRST, sizeof *ranges->nests) ||
 	    !begin_reading(ranges)) {

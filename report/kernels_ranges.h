@@ -24,8 +24,8 @@ enum { RVP_RANGE_NONE, RVP_RANGE_UNKNOWN, RVP_RANGE_FIRST, RVP_RANGES_MAX = 1 <<
 
 struct rvp_kernel_ranges;
 
-/* NULL without memory. */
-struct rvp_kernel_ranges *rvp_kernel_ranges_open(const struct rvp_run *run);
+/* NULL without memory. Where nobody asks (`is_wanted` false) nothing is read, and all launches are RVP_RANGE_UNKNOWN. */
+struct rvp_kernel_ranges *rvp_kernel_ranges_open(const struct rvp_run *run, bool is_wanted);
 void rvp_kernel_ranges_close(struct rvp_kernel_ranges *ranges);
 
 /* The innermost that is open on the thread at that time. RVP_RANGE_UNKNOWN without memory, too. */

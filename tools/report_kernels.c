@@ -51,7 +51,8 @@ static struct rvp_status answer(const struct rvp_run *run, const struct rvp_view
 			     &(struct rvp_kernel_question){.steps = steps,
 							   .rule_files = asked->rule_files,
 							   .has_only_step = asked->has_step,
-							   .only_step = asked->step});
+							   .only_step = asked->step,
+							   .without_ranges = asked->by != RVP_KERNELS_BY_RANGE});
 
 	if (rvp_failed(status))
 		return status;
@@ -90,7 +91,7 @@ struct rvp_status rvp_report_kernels_section(const struct rvp_view *view, const 
 	/* Only to know what kernels.csv had no room for. */
 	rvp_kernel_csv_open(&csv, view->run, NULL, RVP_KERNEL_CSV_MAX_BYTES);
 	status = rvp_kernels_read(&kernels, view->run,
-				  &(struct rvp_kernel_question){.rule_files = rule_files, .sinks = sinks});
+				  &(struct rvp_kernel_question){.rule_files = rule_files, .sinks = sinks, .without_ranges = true});
 	if (rvp_failed(status))
 		return status;
 	kernels.csv_rows = csv.rows;
