@@ -9,7 +9,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # name:seconds; the quick ones need no big package
-quick="decode:60 attn:60 tutorials:60 demo:90 python:120 sqlite:60 git:90 gcc:90 allocators:90 own_malloc:60 operators:120 ledger:400 cgroup:60 files:90 writes:200 tensor:60 rows:120 blas:120 accuracy:600"
+quick="decode:60 attn:60 bench:240 tutorials:60 demo:90 python:120 sqlite:60 git:90 gcc:90 allocators:90 own_malloc:60 operators:120 ledger:400 cgroup:60 files:90 writes:200 tensor:60 rows:120 blas:120 accuracy:600"
 big="overhead:300 redis:90 postgres:180 node:90 java:120 openmpi:120 torch:240 torch_adapter:400 torch_plain:400 rows_torch:240 adapter_cost:300 own_memory:240 llama:300"
 
 keep=0
