@@ -3,6 +3,7 @@
 #include "sweep/job.h"
 
 #include "sweep/job_result.h"
+#include "sweep/words.h"
 
 #include <errno.h>
 #include <fcntl.h>

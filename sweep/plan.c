@@ -4,6 +4,7 @@
 
 #include "report/grow.h"
 #include "sweep/places.h"
+#include "sweep/words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -47,13 +48,6 @@ void rvp_plan_free(struct rvp_plan *plan)
 	free(plan->baseline);
 	free(plan->name);
 	free(plan->power);
-}
-
-void rvp_words_free(char **words)
-{
-	for (char **word = words; word && *word; word++)
-		free(*word);
-	free(words);
 }
 
 /* "NAME=REST": a copy of the name, and where the rest begins; NULL: it is not so. */
@@ -262,10 +256,14 @@ struct rvp_status rvp_plan_setting_name(const struct rvp_plan *plan, size_t sett
 				   RVP_SETTING_NAME_BYTES - 1);
 }
 
+/* Without a shell where it needs none: that is a process of its own, with memory of its own. */
 static char **baseline_words(const char *command)
 {
-	char **words = calloc(4, sizeof *words);
+	char **words;
 
+	if (!rvp_words_need_shell(command))
+		return rvp_failed(rvp_words_cut(&words, command)) ? NULL : words;
+	words = calloc(4, sizeof *words);
 	if (words && (words[0] = strdup("sh")) && (words[1] = strdup("-c")) && (words[2] = strdup(command)))
 		return words;
 	rvp_words_free(words);
@@ -364,6 +362,8 @@ struct rvp_status rvp_plan_check(const struct rvp_plan *plan)
 	if (!plan->command || !plan->command[0])
 		return rvp_fail_with("sweep", NULL,
 				     "there is no command: rvprof bench [OPTION..] -- CMD [ARG..]");
+	if (plan->baseline && !plan->baseline[strspn(plan->baseline, " \t")])
+		return rvp_fail_with("sweep", NULL, "--baseline is empty");
 	if (!plan->samples)
 		return rvp_fail_with("sweep", NULL, "--samples 0: there is nothing to measure");
 	if (!plan->least_repeats || plan->least_repeats > plan->most_repeats ||

@@ -71,7 +71,6 @@ struct rvp_status rvp_plan_setting_name(const struct rvp_plan *plan, size_t sett
 
 /* The words to execute, NULL ends them; each and the list malloc'ed. NULL without memory. */
 char **rvp_plan_words(const struct rvp_plan *plan, size_t setting, const char *witness_path);
-void rvp_words_free(char **words);
 
 /* Everything that decides what comes out, as text: two plans with the same text are one sweep. malloc'ed. */
 char *rvp_plan_text(const struct rvp_plan *plan);

@@ -2,9 +2,9 @@
 /* plan_ini.c: a plan from an INI file, see plan.h. The command is one line, cut at blanks as a shell without
  * variables cuts it: 'single' and "double" quotes hold words together, a backslash takes the next character
  * as it is. */
-#include "report/grow.h"
 #include "sweep/plan.h"
 #include "sweep/plan_words.h"
+#include "sweep/words.h"
 
 #include <errno.h>
 #include <ini.h>
@@ -12,41 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One word into `word`, which has room for it; where it ends. NULL: a quote without end. */
-static const char *cut_word(const char *at, char *word)
+static struct rvp_status take_command(struct rvp_plan *plan, const char *text)
 {
-	char quote = 0;
-
-	for (; *at && (quote || (*at != ' ' && *at != '\t')); at++) {
-		if (*at == '\\' && quote != '\'' && at[1])
-			*word++ = *++at;
-		else if (quote ? *at == quote : *at == '\'' || *at == '"')
-			quote = quote ? 0 : *at;
-		else
-			*word++ = *at;
-	}
-	*word = 0;
-	return quote ? NULL : at;
-}
-
-static struct rvp_status cut_words(struct rvp_plan *plan, const char *text)
-{
-	char *word = malloc(strlen(text) + 1);
-	size_t count = 0, room = 0;
-	const char *at = text;
-
 	rvp_words_free(plan->command);
-	plan->command = NULL;
-	while (word && at && *(at += strspn(at, " \t"))) {
-		at = cut_word(at, word);
-		if (!rvp_grow((void **)&plan->command, &room, count + 2, sizeof *plan->command) ||
-		    !(plan->command[count++] = strdup(word)))
-			break;
-	}
-	free(word);
-	if (!at)
-		return rvp_fail_with("read", "command", "a quote has no end in '%.100s'", text);
-	return *at ? rvp_fail("read", "command", ENOMEM) : RVP_OK;
+	return rvp_words_cut(&plan->command, text);
 }
 
 struct reading {
@@ -74,7 +43,7 @@ static struct rvp_status take(struct rvp_plan *plan, const char *key, const char
 	if (strncmp(key, "metric.", 7) == 0)
 		return take_named(plan, key + 7, value, rvp_plan_add_metric);
 	if (strcmp(key, "command") == 0)
-		return cut_words(plan, value);
+		return take_command(plan, value);
 	return rvp_plan_take_word(plan, key, value);
 }
 

@@ -5,6 +5,7 @@
 #include "prove/bundle.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,27 @@ static bool add(struct paths *paths, const struct rvp_sweep *sweep, const char *
 	return true;
 }
 
+/* Whatever lies in figs/. */
+static bool add_figures(struct paths *files, const struct rvp_sweep *sweep)
+{
+	char pattern[PATH_MAX];
+	glob_t found = {0};
+	char **more;
+	bool is_good = true;
+
+	if (snprintf(pattern, sizeof pattern, "%s/figs/*", sweep->place.out) >= PATH_MAX)
+		return false;
+	glob(pattern, 0, NULL, &found);
+	more = realloc(files->paths, (files->count + found.gl_pathc + 1) * sizeof *more);
+	if (more)
+		files->paths = more;
+	for (size_t i = 0; more && i < found.gl_pathc; i++)
+		is_good = is_good && add(files, sweep, "figs", strrchr(found.gl_pathv[i], '/') + 1, "");
+	files->paths[files->count] = NULL;
+	globfree(&found);
+	return more && is_good;
+}
+
 static bool list(struct paths *witness, struct paths *files, const struct rvp_sweep *sweep,
 		 const struct rvp_outcomes *outcomes)
 {
@@ -52,7 +74,7 @@ static bool list(struct paths *witness, struct paths *files, const struct rvp_sw
 	for (size_t i = 0; i < outcomes->count; i++)
 		is_good = is_good && add(witness, sweep, "witness", outcomes->rows[i].name, ".jsonl") &&
 			  add(files, sweep, "csv", outcomes->rows[i].name, ".csv");
-	return is_good && add(files, sweep, "csv", "results", ".csv");
+	return is_good && add(files, sweep, "csv", "results", ".csv") && add_figures(files, sweep);
 }
 
 static void free_paths(struct paths *paths)

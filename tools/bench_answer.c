@@ -10,6 +10,7 @@
 #include "sweep/compare.h"
 #include "tools/commands.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -149,10 +150,10 @@ static void json_row(struct rvp_json *json, const struct rvp_outcome *outcome,
 	rvp_json_close(json, '}');
 }
 
-static void put_json(const struct rvp_sweep *sweep, const struct rvp_outcomes *outcomes,
+static void put_json(FILE *out, const struct rvp_sweep *sweep, const struct rvp_outcomes *outcomes,
 		     const struct rvp_comparisons *comparisons, uint64_t decisions)
 {
-	struct rvp_json json = {.out = stdout};
+	struct rvp_json json = {.out = out};
 
 	rvp_json_open(&json, NULL, '{');
 	rvp_json_string(&json, "schema", "rvprof.bench/1");
@@ -168,7 +169,26 @@ static void put_json(const struct rvp_sweep *sweep, const struct rvp_outcomes *o
 		json_row(&json, &outcomes->rows[i], comparisons->rows[i]);
 	rvp_json_close(&json, ']');
 	rvp_json_close(&json, '}');
-	putchar('\n');
+	fputc('\n', out);
+}
+
+struct rvp_status rvp_bench_keep(const struct rvp_sweep *sweep, const struct rvp_outcomes *outcomes,
+				 uint64_t decisions)
+{
+	char path[PATH_MAX + 16];
+	struct rvp_comparisons comparisons;
+	FILE *out;
+
+	snprintf(path, sizeof path, "%s/answer.json", sweep->place.work);
+	if (!rvp_compare(&comparisons, sweep, outcomes)) {
+		rvp_comparisons_free(&comparisons);
+		return rvp_fail("compare", path, ENOMEM);
+	}
+	out = fopen(path, "we");
+	if (out)
+		put_json(out, sweep, outcomes, &comparisons, decisions);
+	rvp_comparisons_free(&comparisons);
+	return out && fclose(out) == 0 ? RVP_OK : rvp_fail("write", path, errno);
 }
 
 void rvp_bench_answer(const struct rvp_sweep *sweep, const struct rvp_outcomes *outcomes, uint64_t decisions,
@@ -179,7 +199,7 @@ void rvp_bench_answer(const struct rvp_sweep *sweep, const struct rvp_outcomes *
 	if (!rvp_compare(&comparisons, sweep, outcomes))
 		rvp_complain("no memory to compare the settings; the files are whole");
 	else if (is_json)
-		put_json(sweep, outcomes, &comparisons, decisions);
+		put_json(stdout, sweep, outcomes, &comparisons, decisions);
 	else
 		put_table(sweep, outcomes, &comparisons);
 	if (comparisons.rows && !is_quiet)

@@ -3,9 +3,12 @@
  * anybody can check.
  */
 #include "report/text_numbers.h"
+#include "sweep/figures.h"
 #include "sweep/plan_words.h"
 #include "sweep/seal.h"
+#include "sweep/words.h"
 #include "tools/bench_answer.h"
+#include "tools/bench_report.h"
 #include "tools/commands.h"
 
 #include <errno.h>
@@ -26,7 +29,8 @@ static const char help[] =
     "  -f, --force            throw away the sweep that is there\n"
     "      --resume           go on with the sweep that is there\n"
     "      --ini FILE         a plan in a file; words here come after it\n"
-    "      --baseline CMD     what settings are compared with, run by sh (default: the first setting)\n"
+    "      --baseline CMD     what settings are compared with, by sh where it needs one (default: the first "
+    "setting)\n"
     "      --grid NAME=V,V..  an axis\n"
     "      --samples N        {samples} (default 1000)\n"
     "      --seed N           {seed}, and the order of runs (default 42)\n"
@@ -40,6 +44,8 @@ static const char help[] =
     "      --timeout SECONDS  of one run\n"
     "      --key FILE         sign the results with this Ed25519 key\n"
     "      --wide             results.csv with lambda and tau in columns of their own\n"
+    "      --report DIR       of a sweep that is there, on standard output; nothing is run\n"
+    "      --format FORM      of the report: md (default), html, csv\n"
     "      --json             the answer as one JSON object, schema rvprof.bench/1\n"
     "  -q, --quiet            no progress and no notes\n"
     "      --help             this\n"
@@ -57,13 +63,15 @@ enum {
 	KEY,
 	WIDE,
 	JSON,
+	REPORT,
+	FORMAT,
 	HELP,
 	FIRST_WORD
 };
 
 struct arguments {
 	struct rvp_plan plan;
-	const char *out, *key_path;
+	const char *out, *key_path, *report, *format;
 	bool is_forced, resumes, is_wide, is_json, is_quiet;
 };
 
@@ -82,6 +90,7 @@ static const struct option own_options[] = {
     {"ini", required_argument, NULL, INI},       {"grid", required_argument, NULL, GRID},
     {"metric", required_argument, NULL, METRIC}, {"key", required_argument, NULL, KEY},
     {"wide", no_argument, NULL, WIDE},           {"json", no_argument, NULL, JSON},
+    {"report", required_argument, NULL, REPORT}, {"format", required_argument, NULL, FORMAT},
     {"help", no_argument, NULL, HELP},
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options, OPTIONS_MAX = 40 };
@@ -106,6 +115,8 @@ static struct rvp_status take_option(struct arguments *arguments, int letter, co
 	case QUIET: arguments->is_quiet = true; break;
 	case RESUME: arguments->resumes = true; break;
 	case KEY: arguments->key_path = value; break;
+	case REPORT: arguments->report = value; break;
+	case FORMAT: arguments->format = value; break;
 	case WIDE: arguments->is_wide = true; break;
 	case JSON: arguments->is_json = true; break;
 	case GRID: return rvp_plan_add_axis(&arguments->plan, value);
@@ -158,7 +169,7 @@ static int read_words(struct arguments *arguments, int argc, char **argv)
 	}
 	if (!rvp_failed(status))
 		status = take_command(&arguments->plan, argv + optind);
-	if (!rvp_failed(status))
+	if (!rvp_failed(status) && !arguments->report)
 		status = rvp_plan_check(&arguments->plan);
 	if (rvp_failed(status))
 		rvp_complain_of(&status);
@@ -206,11 +217,18 @@ static struct rvp_status write_all(struct rvp_sweep *sweep, const struct argumen
 {
 	struct rvp_status status = rvp_outcomes_read(outcomes, sweep);
 	uint64_t decisions = 0;
+	bool has_gnuplot = false;
 
 	if (!rvp_failed(status))
 		status = rvp_results_write(sweep, outcomes, arguments->is_wide);
 	if (!rvp_failed(status))
+		status = rvp_figures_write(sweep, outcomes, &has_gnuplot);
+	if (!rvp_failed(status))
 		status = rvp_sweep_seal(sweep, outcomes, arguments->key_path, &decisions);
+	if (!rvp_failed(status) && !has_gnuplot && !arguments->is_quiet)
+		rvp_complain("gnuplot is not here: figs/ has its scripts, and no pictures");
+	if (!rvp_failed(status))
+		status = rvp_bench_keep(sweep, outcomes, decisions);
 	if (!rvp_failed(status))
 		rvp_bench_answer(sweep, outcomes, decisions, arguments->is_json, arguments->is_quiet);
 	return status;
@@ -259,6 +277,16 @@ static int sweep_all(const struct arguments *arguments)
 	return processors ? RVP_EXIT_NO : RVP_EXIT_DONE;
 }
 
+static int report(const struct arguments *arguments)
+{
+	struct rvp_status status =
+	    rvp_bench_report(arguments->report, arguments->format ? arguments->format : "md");
+
+	if (rvp_failed(status))
+		rvp_complain_of(&status);
+	return rvp_failed(status) ? RVP_EXIT_USAGE : RVP_EXIT_DONE;
+}
+
 int rvp_cmd_bench(int argc, char **argv)
 {
 	struct arguments arguments = {.out = "rvprof-bench"};
@@ -266,7 +294,10 @@ int rvp_cmd_bench(int argc, char **argv)
 
 	rvp_plan_begin(&arguments.plan);
 	status = read_words(&arguments, argc, argv);
-	status = status ? status - 1 : sweep_all(&arguments);
+	if (!status)
+		status = arguments.report ? report(&arguments) : sweep_all(&arguments);
+	else
+		status--;
 	rvp_plan_free(&arguments.plan);
 	return status;
 }

@@ -39,5 +39,5 @@ commas() {
 }
 exec "$rvprof" bench -o "$out" ${wide:+--wide} ${resume:+--resume} ${power:+--power "$power"} --samples "$samples" --seed "$seed" \
 	--name 'mincut_l{lambda}_t{tau}' --grid lambda="$(commas "$lambda")" --grid tau="$(commas "$tau")" \
-	--baseline "exec '$attn' run --baseline --samples {samples} --seed {seed}" \
+	--baseline "'$attn' run --baseline --samples {samples} --seed {seed}" \
 	-- "$attn" run --lambda '{lambda}' --tau '{tau}' --eps 0.01 --samples '{samples}' --seed '{seed}' --witness '{witness}'

@@ -15,7 +15,7 @@ same_columns() { # of results.csv: all but energy and latency
 }
 
 sweep one --json >one.json || fail "sweep: status $?"
-[ "$(find one -type f | sort | tr '\n' ' ')" = "one/csv/baseline.csv one/csv/mincut_l0.3_t0.csv one/csv/mincut_l0.3_t2.csv \
+[ "$(find one -type f -not -path '*/figs/*' | sort | tr '\n' ' ')" = "one/csv/baseline.csv one/csv/mincut_l0.3_t0.csv one/csv/mincut_l0.3_t2.csv \
 one/csv/mincut_l0.7_t0.csv one/csv/mincut_l0.7_t2.csv one/csv/results.csv one/witness/mincut_l0.3_t0.jsonl \
 one/witness/mincut_l0.3_t2.jsonl one/witness/mincut_l0.7_t0.jsonl one/witness/mincut_l0.7_t2.jsonl one/witness/witness.rvf " ] ||
 	fail "other files than promised: $(find one -type f)"
@@ -30,6 +30,14 @@ kv=$(jq '.rows[0].mean_kv_cache_bytes' one.json)
 [ "$kv" = $(((256 + 512 + 1024) * 512 * 4 / 12)) ] || awk "BEGIN { exit !(($kv - 305834.67)^2 < 1) }" || fail "baseline: $kv bytes"
 jq -e '.rows[1].kv_cache_reduction > .rows[2].kv_cache_reduction and .rows[2].kv_cache_reduction > 0' one.json >/dev/null ||
 	fail "hysteresis must keep more than none does: $(jq -c '[.rows[].kv_cache_reduction]' one.json)"
+[ -s one/figs/axis-lambda.gp ] && [ -s one/figs/axis-tau.gp ] && [ -s one/figs/pareto.gp ] && [ -s one/figs/times.gp ] ||
+	fail "figures: $(ls one/figs)"
+if command -v gnuplot >/dev/null; then
+	for figure in axis-lambda axis-tau pareto times; do
+		grep -q '</svg>' one/figs/$figure.svg || fail "figs/$figure.svg is not drawn"
+	done
+fi
+
 # What the program says of itself, and the profiler passes on.
 "$attn" run --lambda 0.3 --tau 2 --samples 12 >said
 [ "$(awk -F, '$1 == "mincut_l0.3_t2" { print $2 }' one/csv/results.csv)" = "$(jq .coherence_delta said)" ] || fail "coherence_delta"
@@ -41,6 +49,13 @@ cp -R one tampered && sed -i '2s/,-0\.0/,-0.1/' tampered/csv/results.csv
 cmp -s one/csv/results.csv tampered/csv/results.csv && fail "nothing was tampered with"
 rvprof verify tampered >verified && fail "a changed digit was not found"
 grep -q '^does not hold *csv/results.csv:' verified || fail "$(cat verified)"
+
+# The report, in three forms; each has every setting.
+for form in md html csv; do
+	rvprof bench --report one --format $form >report.$form || fail "report as $form: status $?"
+	[ "$(grep -c 'mincut_l0\.[37]_t[02]' report.$form)" -ge 4 ] || fail "report as $form: $(cat report.$form)"
+done
+grep -q 'Holm' report.md && grep -q '</html>' report.html || fail "reports"
 
 # Killed again and again: what comes out is the same, and every job was done once.
 sweep two -f >/dev/null 2>&1 & # the first to be killed
@@ -71,6 +86,7 @@ refused 'the axis has no values' -o new --grid a= -- true '{a}'
 refused "'1' is there twice" -o new --grid a=1,1 -- true '{a}'
 refused 'nothing fills {b}' -o new --grid a=1,2 -- true '{a}' '{b}'
 refused "the axis 'a' changes nothing" -o new --grid a=1,2 -- true
+refused 'baseline is empty' -o new --baseline ' ' -- true
 refused 'samples 0' -o new --grid a=1,2 --samples 0 -- true '{a}'
 refused 'no command' -o new --grid a=1,2
 refused 'no extended regular expression' -o new --metric 'x=(' -- true
