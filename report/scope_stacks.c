@@ -122,6 +122,7 @@ static bool push(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack,
 
 	if (stack->depth == RVP_SCOPES_MAX) {
 		stack->beyond++;
+		stacks->too_deep++;
 		return true;
 	}
 	if (!rvp_grow((void **)&stack->scopes, &stack->room, stack->depth + 1, sizeof *stack->scopes))
@@ -258,6 +259,7 @@ static bool push_row(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *st
 
 	if (stack->depth == RVP_SCOPES_MAX) {
 		stack->beyond++;
+		stacks->too_deep++;
 		return true;
 	}
 	if (!rvp_grow((void **)&stack->scopes, &stack->room, stack->depth + 1, sizeof *stack->scopes))

@@ -67,6 +67,7 @@ struct rvp_scope_stacks {
 	bool has_rows;                /* set it behind open */
 	uint64_t *window_ns;          /* by process: when a window for Python opened; 0: none is open */
 	uint64_t *unbalanced;         /* by process */
+	uint64_t too_deep;            /* that were not seen */
 	struct rvp_misnamed misnamed; /* of begins */
 };
 

@@ -361,7 +361,7 @@ uint64_t rvp_trace_slices_finish(struct rvp_trace_slices *slices)
 {
 	rvp_scope_stacks_empty(&slices->stacks);
 	end_ranges_of(slices, RVP_NO_PROCESS, slices->trace->run->end_ns);
-	return slices->cut_count;
+	return slices->cut_count + slices->stacks.too_deep;
 }
 
 struct rvp_trace_slices *rvp_trace_slices_open(struct rvp_trace *trace)
