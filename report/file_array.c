@@ -3,11 +3,13 @@
 #include "report/file_array.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Of a line of the cache, so that the array is as aligned as its mapping. */
@@ -17,6 +19,14 @@ struct head {
 	char unused[64 - sizeof(size_t) - sizeof(int)];
 };
 _Static_assert(sizeof(struct head) == 64, "the array begins on a line");
+
+/* Beyond RLIMIT_FSIZE, which the finalizer has from the program, a signal would come. */
+static bool may_grow_to(size_t bytes)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur);
+}
 
 static int open_nameless(size_t bytes)
 {
@@ -37,7 +47,7 @@ static int open_nameless(size_t bytes)
 
 static struct head *map(size_t bytes)
 {
-	int fd = open_nameless(bytes);
+	int fd = may_grow_to(bytes) ? open_nameless(bytes) : -1;
 	struct head *head = MAP_FAILED;
 
 	if (fd >= 0)
@@ -57,7 +67,7 @@ static struct head *extend(struct head *head, size_t bytes)
 	size_t old_bytes = head->bytes;
 	struct head *longer;
 
-	if (fallocate(head->fd, 0, 0, (off_t)bytes) != 0)
+	if (!may_grow_to(bytes) || fallocate(head->fd, 0, 0, (off_t)bytes) != 0)
 		return NULL;
 	longer = mremap(head, old_bytes, bytes, MREMAP_MAYMOVE);
 	if (longer == MAP_FAILED)

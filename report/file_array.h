@@ -3,7 +3,8 @@
  *
  *   - Up to RVP_FILE_ARRAY_BYTES one is memory like any other. A larger one lies in a file without a name, in $TMPDIR, /var/tmp or
  *     /tmp, whose pages the kernel may write out and drop; growing it says that it may.
- *   - The file's room is taken from the disk before it is used. Where that can't be had the array stays in memory.
+ *   - The file's room is taken from the disk before it is used. Where that can't be had (a full disk, a limit of files' sizes) the
+ *     array stays in memory.
  *   - free() must not be called on one.
  */
 #ifndef RVP_REPORT_FILE_ARRAY_H

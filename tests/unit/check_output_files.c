@@ -62,6 +62,8 @@ static void stop(void)
 
 	rvp_outputs_drop(&outputs);
 	for (int i = 0; i < RVP_OUTPUT_COUNT; i++) {
+		if (!rvp_output_names[i])
+			continue;
 		snprintf(path, sizeof path, "%s/%s", folder, rvp_output_names[i]);
 		unlink(path);
 	}
@@ -131,13 +133,21 @@ static bool summary_says(const char *text)
 	return strstr(all, text) != NULL;
 }
 
+/* Nobody sampled power here. */
+static bool is_of_power(int output)
+{
+	return output >= RVP_OUTPUT_POWER && output <= RVP_OUTPUT_POWER_LAST;
+}
+
 START_TEST(room_for_all)
 {
 	for (int i = 0; i < RVP_OUTPUT_SUMMARY; i++)
-		fill((enum rvp_output)i, 1000);
+		if (!is_of_power(i))
+			fill((enum rvp_output)i, 1000);
 	ck_assert(!rvp_failed(finish(10)));
 	for (int i = 0; i < RVP_OUTPUT_SUMMARY; i++)
-		ck_assert_int_eq(bytes_of((enum rvp_output)i), 1000);
+		if (!is_of_power(i))
+			ck_assert_int_eq(bytes_of((enum rvp_output)i), 1000);
 	ck_assert(!summary_says("not_written"));
 }
 END_TEST

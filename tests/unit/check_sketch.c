@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* check_sketch.c: the sketch against exact percentiles, on random and on hostile sets; merging; latency of more times than are
  * kept; the steps of a day in flat memory. */
+#include "report/file_array.h"
 #include "report/latency.h"
 #include "report/sketch.h"
 
@@ -261,6 +262,28 @@ START_TEST(a_64th_of_a_day_of_steps_at_1_khz_is_read_in_flat_memory)
 }
 END_TEST
 
+/* What it says stands, in memory as in a file, and where the file may not grow it goes on in memory. */
+START_TEST(an_array_keeps_what_is_in_it_wherever_it_lies)
+{
+	struct rlimit limit = {5 * RVP_FILE_ARRAY_BYTES, 5 * RVP_FILE_ARRAY_BYTES};
+	uint64_t *numbers = NULL, count = 0;
+
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	for (uint64_t room = 1000; room < RVP_FILE_ARRAY_BYTES; room += room / 2) {
+		numbers = rvp_file_array(numbers, room * sizeof *numbers);
+		ck_assert(numbers != NULL);
+		for (uint64_t i = 0; i < count; i += 97)
+			ck_assert_msg(numbers[i] == i * 7, "%lu of %lu", i, room);
+		ck_assert_uint_eq(numbers[room - 1], 0);
+		for (; count < room; count++)
+			numbers[count] = count * 7;
+	}
+	ck_assert(rvp_file_array(numbers, 8) == numbers);
+	rvp_file_array_free(numbers);
+	rvp_file_array_free(NULL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sketch");
@@ -272,6 +295,7 @@ int main(void)
 	tcase_add_test(sets, more_times_than_are_kept_have_near_percentiles_and_an_exact_mean);
 	tcase_add_test(sets, as_many_as_are_kept_are_exact);
 	tcase_set_timeout(sets, 60);
+	tcase_add_test(day, an_array_keeps_what_is_in_it_wherever_it_lies);
 	tcase_add_test(day, a_64th_of_a_day_of_steps_at_1_khz_is_read_in_flat_memory);
 	tcase_set_timeout(day, 120);
 	suite_add_tcase(suite, sets);
