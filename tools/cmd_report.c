@@ -24,6 +24,7 @@
 #include "tools/newest_run.h"
 #include "tools/report_kernels.h"
 #include "tools/report_questions.h"
+#include "tools/report_settings.h"
 #include "tools/stats_tables.h"
 #include "tools/summary_verdicts.h"
 
@@ -34,25 +35,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TOP_DEFAULT = 10, MORE_DEFAULT = 5, FRAMES_DEFAULT = 5, COPY_BYTES = 65536, RULE_FILES_MAX = 16 };
-
-struct settings {
-	const char *from, *to, *at, *by, *device;
-	enum rvp_measure measure;
-	enum rvp_color_choice color;
-	unsigned top_count, frame_count;
-	bool json, has_top, ledger, kernels, latency, has_table;
-	enum rvp_run_table table;
-	const char *query;
-	enum rvp_kernels_by kernels_by;
-	const char *rule_files[RULE_FILES_MAX + 1]; /* NULL ends them */
-	int rule_count;
-	struct rvp_question_words words;
-};
+enum { TOP_DEFAULT = 10, MORE_DEFAULT = 5, FRAMES_DEFAULT = 5, COPY_BYTES = 65536 };
 
 /* What is open while the answer is made. */
 struct report {
-	struct settings settings;
+	struct rvp_report_settings settings;
 	struct rvp_view view;
 	struct rvp_run *run;
 	struct rvp_verdicts verdicts;
@@ -67,198 +54,6 @@ struct report {
 	struct rvp_groups groups;
 	bool grows_to_end;
 };
-
-static const char help[] =
-    "rvprof report [OPTION..] [DIR]: what was recorded, also while the program runs or after a kill\n\n"
-    "Without DIR: the newest run folder here.\n\n"
-    "  --at TIME           what was live at that moment, in place of the peak\n"
-    "  --from TIME --to TIME  what grew between two moments (--to end where it is left out)\n"
-    "  --by WHAT           only the list by: peak, end, allocated, count, temporary\n"
-    "  --device NAME       the same of that device's memory (cuda:0), in place of the host's\n"
-    "  --ledger            what resident memory consisted of at its peak, the end and snapshots\n"
-    "  --kernels           time on devices by kernel, with the columns of nsys' cuda_gpu_kern_sum\n"
-    "  --kernels --by WHAT the same by: kernel, class, step, stream, site (call path of the launch), range (NVTX, scopes)\n"
-    "  --kernels --step N  of one step alone\n"
-    "  --latency           times of steps, to the first token and between tokens; stalls and what happened in them\n"
-    "  --table NAME        in the layout of an earlier profiler: kernels-count, kernels-trace, ops, ops-count, ops-trace,\n"
-    "                      scopes, memory-trace, timers (ops: operators of rvprof.h; timers: of rvprof_timers.h)\n"
-    "  --table NAME --query REGEX  of kernels-count and ops-count: the names that begin so, taken for parts of one\n"
-    "  --top N             call stacks a list (10 in the first, 5 in the others)\n"
-    "  --frames N          lines a call stack (5)\n"
-    "  --json              the text of summary.json; with any other option that answer\n"
-    "  --rules FILE        rules of yours, asked before the built-in ones; the outputs are written again by "
-    "them\n"
-    "  --color WHEN        auto, always or never; NO_COLOR and FORCE_COLOR are heard "
-    "too\n\n" RVP_QUESTIONS_HELP "\n"
-    "TIME: 12.5s since the start, 40% of the run, peak, end, or a mark's label.\n";
-
-/* clang-format off */
-const struct option rvp_report_options[] = {
-	{"at", required_argument, NULL, 'a'},
-	{"from", required_argument, NULL, 'f'},
-	{"to", required_argument, NULL, 't'},
-	{"by", required_argument, NULL, 'b'},
-	{"ledger", no_argument, NULL, 'l'},
-	{"device", required_argument, NULL, 'D'},
-	{"kernels", no_argument, NULL, 'k'},
-	{"latency", no_argument, NULL, 'L'},
-	{"table", required_argument, NULL, 'T'},
-	{"query", required_argument, NULL, 'q'},
-	{"top", required_argument, NULL, 'n'},
-	{"frames", required_argument, NULL, 'd'},
-	{"json", no_argument, NULL, 'j'},
-	{"rules", required_argument, NULL, 'r'},
-	{"color", required_argument, NULL, 'c'},
-	{"help", no_argument, NULL, 'h'},
-	RVP_QUESTION_OPTIONS,
-	{NULL, 0, NULL, 0},
-};
-/* clang-format on */
-
-static bool number_of(const char *name, const char *text, unsigned *number)
-{
-	char *end;
-	unsigned long value;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end && !errno && value > 0 && value <= 1000000) {
-		*number = (unsigned)value;
-		return true;
-	}
-	rvp_complain("--%s takes a number from 1 to 1000000, not '%s'", name, text);
-	return false;
-}
-
-static bool measure_of(const char *word, enum rvp_measure *measure)
-{
-	static const char *const words[] = {"peak", "end", "allocated", "count", "temporary", NULL};
-	static const enum rvp_measure measures[] = {RVP_AT_PEAK, RVP_AT_END, RVP_ALLOCATED,
-						    RVP_ALLOCATED_COUNT, RVP_TEMPORARY};
-
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(word, words[i])) {
-			*measure = measures[i];
-			return true;
-		}
-	rvp_complain("--by takes peak, end, allocated, count or temporary, not '%s'", word);
-	return false;
-}
-
-static bool color_of(const char *word, enum rvp_color_choice *choice)
-{
-	if (rvp_color_choice_of(word, choice))
-		return true;
-	rvp_complain("--color takes auto, always or never, not '%s'", word);
-	return false;
-}
-
-static bool take_rules(struct settings *settings, const char *file)
-{
-	if (settings->rule_count == RULE_FILES_MAX) {
-		rvp_complain("more than %d rule files", RULE_FILES_MAX);
-		return false;
-	}
-	if (access(file, R_OK) != 0) {
-		rvp_complain("cannot read rules %s: %s", file, strerror(errno));
-		return false;
-	}
-	settings->rule_files[settings->rule_count++] = file;
-	return true;
-}
-
-static bool table_of(struct settings *settings, const char *word)
-{
-	const char *near = rvp_nearest(word, rvp_run_table_names);
-
-	settings->has_table = true;
-	for (int i = 0; i < RVP_RUN_TABLES; i++)
-		if (!strcmp(word, rvp_run_table_names[i])) {
-			settings->table = (enum rvp_run_table)i;
-			return true;
-		}
-	rvp_complain("--table takes kernels-count, kernels-trace, ops, ops-count, ops-trace, scopes, memory-trace or timers, not '%s'%s%s%s",
-		     word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
-	return false;
-}
-
-static bool take_option(struct settings *settings, int option)
-{
-	switch (option) {
-	case 'a': settings->at = optarg; return true;
-	case 'f': settings->from = optarg; return true;
-	case 't': settings->to = optarg; return true;
-	case 'b': settings->by = optarg; return true;
-	case 'T': return table_of(settings, optarg);
-	case 'q': settings->query = optarg; return true;
-	case 'k': settings->kernels = true; return true;
-	case 'L': settings->latency = true; return true;
-	case 'n': settings->has_top = true; return number_of("top", optarg, &settings->top_count);
-	case 'd': return number_of("frames", optarg, &settings->frame_count);
-	case 'j': settings->json = true; return true;
-	case 'D': settings->device = optarg; return true;
-	case 'l': settings->ledger = true; return true;
-	case 'r': return take_rules(settings, optarg);
-	case 'c': return color_of(optarg, &settings->color);
-	default: return rvp_take_question(&settings->words, option, optarg);
-	}
-}
-
-/* --kernels goes with --by, --step and what is about rows alone. */
-static bool kernels_are_whole(struct settings *settings)
-{
-	const struct rvp_question_words *words = &settings->words;
-
-	if (settings->at || settings->from || settings->to || settings->ledger || words->has_versus ||
-	    (words->what != RVP_ASKED_NOTHING && words->what != RVP_ASKED_STEPS)) {
-		rvp_complain("report --kernels takes --by, --step, --top and --json");
-		return false;
-	}
-	return !settings->by || rvp_kernels_by_of(settings->by, &settings->kernels_by);
-}
-
-/* --table goes with --json alone. */
-static bool table_is_alone(const struct settings *settings)
-{
-	if (!settings->at && !settings->from && !settings->to && !settings->by && !settings->ledger && !settings->kernels &&
-	    !settings->device && !settings->has_top && settings->words.what == RVP_ASKED_NOTHING)
-		return true;
-	rvp_complain("report --table takes --json alone");
-	return false;
-}
-
-/* False after a complaint. */
-static bool take_options(struct settings *settings, int argc, char **argv, bool *wants_help)
-{
-	int option;
-
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", rvp_report_options, NULL)) != -1) {
-		if (option == '?' || option == ':') {
-			rvp_complain_of_option("report", option, argv[optind - 1], rvp_report_options);
-			return false;
-		}
-		*wants_help |= option == 'h';
-		if (option != 'h' && !take_option(settings, option))
-			return false;
-	}
-	if (settings->has_table)
-		return table_is_alone(settings);
-	if (settings->query) {
-		rvp_complain("report --query goes with --table kernels-count or ops-count");
-		return false;
-	}
-	if (settings->kernels)
-		return kernels_are_whole(settings);
-	if (settings->by && !measure_of(settings->by, &settings->measure))
-		return false;
-	if ((settings->at != NULL) + (settings->from || settings->to) + (settings->by != NULL) +
-		settings->ledger + settings->latency + (settings->words.what != RVP_ASKED_NOTHING) <
-	    2)
-		return rvp_questions_are_whole(&settings->words);
-	rvp_complain("report takes one of --at, --from with --to, --by, --ledger, --latency, and a question");
-	return false;
-}
 
 /* ---- moments ---- */
 
@@ -326,7 +121,7 @@ static struct rvp_status find_growth(struct report *report, const char *from, co
 
 static struct rvp_status find_moments(struct report *report)
 {
-	const struct settings *settings = &report->settings;
+	const struct rvp_report_settings *settings = &report->settings;
 	uint64_t peak_ns = RVP_NEVER;
 	struct rvp_status status = RVP_OK;
 
@@ -342,13 +137,13 @@ static struct rvp_status find_moments(struct report *report)
 
 /* ---- the answer ---- */
 
-static struct rvp_attribution_settings rules_of(const struct settings *settings)
+static struct rvp_attribution_settings rules_of(const struct rvp_report_settings *settings)
 {
 	return (struct rvp_attribution_settings){.rule_files = settings->rule_files};
 }
 
 /* Where nothing but the host was asked about, devices are a section of the whole report. */
-static bool wants_devices(const struct settings *settings)
+static bool wants_devices(const struct rvp_report_settings *settings)
 {
 	return settings->ledger || (!settings->json && !settings->at && !settings->from && !settings->to && !settings->by);
 }
@@ -487,7 +282,7 @@ static struct rvp_status print(struct report *report)
 
 static struct rvp_status inquire(struct report *report)
 {
-	const struct settings *settings = &report->settings;
+	const struct rvp_report_settings *settings = &report->settings;
 	const struct rvp_question_words *words = &settings->words;
 
 	return rvp_inquire(report->run, &report->view,
@@ -518,7 +313,7 @@ static struct rvp_status find_device(struct report *report)
 
 static struct rvp_status kernels(struct report *report)
 {
-	const struct settings *settings = &report->settings;
+	const struct rvp_report_settings *settings = &report->settings;
 
 	return rvp_report_kernels(report->run, &report->view,
 				  &(struct rvp_kernels_asked){
@@ -532,7 +327,7 @@ static struct rvp_status kernels(struct report *report)
 
 static struct rvp_status print_table(const struct report *report)
 {
-	const struct settings *settings = &report->settings;
+	const struct rvp_report_settings *settings = &report->settings;
 	struct rvp_kernel_table table;
 	struct rvp_status status;
 
@@ -612,7 +407,7 @@ static struct rvp_status print_summary(const char *folder)
 	return got ? rvp_fail("read", path, EIO) : RVP_OK;
 }
 
-static bool wants_summary(const struct settings *settings)
+static bool wants_summary(const struct rvp_report_settings *settings)
 {
 	return settings->json && !settings->words.what && !settings->at && !settings->from && !settings->to &&
 	       !settings->by && !settings->ledger && !settings->device &&
@@ -659,7 +454,7 @@ static int report_on(struct report *report, const char *folder)
 	return finish(status);
 }
 
-static struct rvp_view view_of(const struct settings *settings, const char *here)
+static struct rvp_view view_of(const struct rvp_report_settings *settings, const char *here)
 {
 	return (struct rvp_view){.out = stdout,
 				 .style = rvp_style_for(STDOUT_FILENO, settings->color),
@@ -676,10 +471,10 @@ int rvp_cmd_report(int argc, char **argv)
 	char path[PATH_MAX], here[PATH_MAX];
 	const char *folder;
 
-	if (!take_options(&report.settings, argc, argv, &wants_help))
+	if (!rvp_report_settings_take(&report.settings, argc, argv, &wants_help))
 		return RVP_EXIT_USAGE;
 	if (wants_help) {
-		fputs(help, stdout);
+		fputs(rvp_report_help, stdout);
 		return finish(RVP_OK);
 	}
 	folder = rvp_run_folder_of("report", argc - optind, argv + optind, path);
