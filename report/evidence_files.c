@@ -2,15 +2,14 @@
 /* evidence_files.c: what was mapped or filled from a file.
  *
  * Rules
- *   - A mapping of a model file is weights; a second live mapping of the same part is not counted again,
- * until the first is gone. A part that lies before the first tensor is no weights.
+ *   - A mapping of a model file is weights; a second live mapping of the same part is not counted again until the first is
+ *     gone. A part that lies before the first tensor is no weights.
  *   - A block of which FILLED_PERCENT were read from a model file is weights, when it is kept; one that was
  * filled over and over, or given back while the load went on, is a read buffer: temp.
  *   - Any other file is only as good as a guess by lifetime, and speaks as such (RVP_EVIDENCE_LIFETIME): read
  * once, before the second step, kept to the last one, its content nothing that surely is no weights. Without
  * steps only what looks like floats of both signs, was mostly read, early, and is kept to the end.
- *   - A copy of weights that a library repacked was filled by no read: nothing is said of it here, since its
- *     size alone proves nothing (bookkeeping of the same size exists).
+ *   - A copy of weights that a library repacked was filled by no read: nothing is said of it here; size proves nothing.
  */
 #include "report/evidence.h"
 #include "report/fill_table.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check_report_match.c: worked examples with known bytes: what lives, what dies, what is put right, what is
- * inherited, and what the totals say about themselves. */
+/* check_report_match.c: worked examples with known bytes: what lives, dies, is put right or inherited, and what totals say. */
 #include "record/log_writer.h"
 #include "report/analysis.h"
 #include "tests/unit/run_maker.h"
