@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* blas.h: fronts for products of matrices (record/blas.def): a BLAS_CALL record each, with the shape. Reached by the import
- * slots of the modules that call them (imports.c); nothing is exported.
+/* blas.h: fronts for products of matrices (record/blas.def): a BLAS_CALL record each, with the shape. Reached
+ * by the import slots of the modules that call them (imports.c); nothing is exported.
  *
  *   - Of calls in each other (a C interface that calls the Fortran one) the outermost has the record.
  *   - Calls within one module have no import slot, and are not seen: a BLAS that is linked into a framework.

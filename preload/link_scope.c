@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* link_scope.c: see link_scope.h. The loader's list is read as link.h shows it; with dl_iterate_phdr around, nothing comes
- * into it or goes out of it meanwhile. */
+/* link_scope.c: see link_scope.h. The loader's list is read as link.h shows it; with dl_iterate_phdr around,
+ * nothing comes into it or goes out of it meanwhile. */
 #include "preload/link_scope.h"
 
 #include "preload/elf_image.h"
@@ -17,8 +17,9 @@ static const struct link_map *map_of(const struct dl_phdr_info *info)
 
 	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_LOAD)
-			return rvp_object_find(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, &object) ? object.link_map
-												       : NULL;
+			return rvp_object_find(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, &object)
+				   ? object.link_map
+				   : NULL;
 	return NULL;
 }
 
@@ -87,7 +88,8 @@ static uintptr_t defined_in(const struct link_map *map, const char *name)
 {
 	struct rvp_object object;
 
-	return map->l_ld && rvp_object_find((uintptr_t)map->l_ld, &object) ? rvp_elf_symbol(&object, name) : 0;
+	return map->l_ld && rvp_object_find((uintptr_t)map->l_ld, &object) ? rvp_elf_symbol(&object, name)
+									   : 0;
 }
 
 /* By the program's own scope; 0: nobody there has it. */

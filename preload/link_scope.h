@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* link_scope.h: which definition of a name the dynamic linker will take for a slot that is not bound yet, where several
- * modules have one (a libblas that is a thin cover of libopenblas).
+/* link_scope.h: which definition of a name the dynamic linker will take for a slot that is not bound yet,
+ * where several modules have one (a libblas that is a thin cover of libopenblas).
  *
- *   - The program and what it was started with come first, in the order of the loader's list: that is their scope's order.
+ *   - The program and what it was started with come first, in the order of the loader's list: that is their
+ * scope's order.
  *   - Else the module's own scope: itself, what it needs, what that needs, breadth first.
  *   - If a definition lies outside of both, what was opened for all to see may come before: 0, not known.
  */

@@ -8,9 +8,9 @@
 #include "preload/stamp.h"
 #include "preload/thread.h"
 
-/* `is_shared`: other threads' records may have to do with it, so it must not overtake them, if there ever was another
- * thread. What concerns this thread alone (scopes, operators, calls) is put in order by its place in the thread's
- * stream. */
+/* `is_shared`: other threads' records may have to do with it, so it must not overtake them, if there ever was
+ * another thread. What concerns this thread alone (scopes, operators, calls) is put in order by its place in
+ * the thread's stream. */
 static inline uint64_t rvp_mark_stamp(struct rvp_thread *thread, bool is_shared)
 {
 	uint64_t stamp;

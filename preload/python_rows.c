@@ -19,23 +19,24 @@
 
 enum { PYTHON_FILE_INPUT = 257 };
 enum { ARGUMENTS_AS_TUPLE = 1, ARGUMENTS_NONE = 4, ARGUMENTS_ONE = 8, ARGUMENTS_FAST = 0x80 };
-enum { EVENT_CALL = 0, EVENT_RETURN = 3 };	      /* PyTrace_CALL, PyTrace_RETURN */
+enum { EVENT_CALL = 0, EVENT_RETURN = 3 };                               /* PyTrace_CALL, PyTrace_RETURN */
 enum { CODES = 1024, PAGES = 64, FRAMES_MAX = 512, FAILURES_MAX = 100 }; /* codes: a power of two */
 
 typedef int profile_function(void *object, void *frame, int what, void *argument);
 
-/* What the adapter needs not: exported by every CPython from 3.9 on, but for those of the profile function's way. */
-#define MORE_CALLS(F)                                             \
-	F(PyEval_GetFrame, void *, (void))                        \
-	F(PyEval_SetProfile, void, (profile_function *, void *))  \
-	F(PyFrame_GetBack, void *, (void *frame))                 \
-	F(PyFrame_GetCode, void *, (void *frame))                 \
-	F(PyGILState_Check, int, (void))                          \
-	F(PyInterpreterState_Get, void *, (void))                 \
-	F(PyInterpreterState_ThreadHead, void *, (void *))        \
-	F(PySys_GetObject, void *, (const char *name))            \
-	F(PyThreadState_Get, void *, (void))                      \
-	F(PyThreadState_Next, void *, (void *))                   \
+/* What the adapter needs not: exported by every CPython from 3.9 on, but for those of the profile function's
+ * way. */
+#define MORE_CALLS(F)                                            \
+	F(PyEval_GetFrame, void *, (void))                       \
+	F(PyEval_SetProfile, void, (profile_function *, void *)) \
+	F(PyFrame_GetBack, void *, (void *frame))                \
+	F(PyFrame_GetCode, void *, (void *frame))                \
+	F(PyGILState_Check, int, (void))                         \
+	F(PyInterpreterState_Get, void *, (void))                \
+	F(PyInterpreterState_ThreadHead, void *, (void *))       \
+	F(PySys_GetObject, void *, (const char *name))           \
+	F(PyThreadState_Get, void *, (void))                     \
+	F(PyThreadState_Next, void *, (void *))                  \
 	F(PyThreadState_Swap, void *, (void *))
 
 static struct {
@@ -97,7 +98,8 @@ static struct place *place_of(struct rvp_thread *thread, const struct rvp_python
 }
 
 /* 0: it could not be read. */
-static uint32_t number_of(struct rvp_thread *thread, struct rvp_python *interpreter, struct place *place, uint64_t code)
+static uint32_t number_of(struct rvp_thread *thread, struct rvp_python *interpreter, struct place *place,
+			  uint64_t code)
 {
 	struct rvp_memory memory = {.pages = place->pages, .page_count = PAGES};
 	struct rvp_python_code_words words = {.address = code};
@@ -119,11 +121,12 @@ static uint32_t number_of(struct rvp_thread *thread, struct rvp_python *interpre
 static void put(struct rvp_thread *thread, enum rvp_python_call kind, uint32_t code)
 {
 	if (rvp_rows_has_room(thread))
-		RVP_EMIT(thread, PYTHON_CALL, 0, .stamp = rvp_mark_stamp(thread, false), .kind = kind, .code = code);
+		RVP_EMIT(thread, PYTHON_CALL, 0, .stamp = rvp_mark_stamp(thread, false), .kind = kind,
+			 .code = code);
 }
 
-/* With the code at its end too: where threads of another make take turns on one of the interpreter's (greenlets), the
- * innermost function is not always the one that is left. */
+/* With the code at its end too: where threads of another make take turns on one of the interpreter's
+ * (greenlets), the innermost function is not always the one that is left. */
 static void put_call_of(struct rvp_thread *thread, struct rvp_python *interpreter, struct place *place,
 			enum rvp_python_call kind, uint64_t code)
 {
@@ -165,8 +168,8 @@ static bool is_first_here(uint32_t window)
 	return !place || place->window != window;
 }
 
-static void put_open(struct rvp_thread *thread, struct rvp_python *interpreter, struct place *place, const uint64_t *codes,
-		     unsigned count)
+static void put_open(struct rvp_thread *thread, struct rvp_python *interpreter, struct place *place,
+		     const uint64_t *codes, unsigned count)
 {
 	while (count-- > 0)
 		put_call_of(thread, interpreter, place, RVP_PYTHON_CALL_OPEN, codes[count]);
@@ -176,7 +179,8 @@ static void put_open(struct rvp_thread *thread, struct rvp_python *interpreter, 
 static __attribute__((noinline)) void note_first(enum rvp_python_call kind, uint64_t code, void *frame)
 {
 	uint64_t codes[FRAMES_MAX];
-	unsigned count = open_codes(frame ? frame : more.PyEval_GetFrame(), kind == RVP_PYTHON_CALL_END, codes);
+	unsigned count =
+	    open_codes(frame ? frame : more.PyEval_GetFrame(), kind == RVP_PYTHON_CALL_END, codes);
 	struct rvp_python *interpreter = rvp_python_current();
 	struct rvp_thread *thread = interpreter ? rvp_enter() : NULL;
 	struct place *place = thread ? place_of(thread, interpreter) : NULL;
@@ -457,7 +461,8 @@ static const char *find_interpreter(void)
 	return rvp_python_current() ? NULL : "this interpreter's code objects can't be read, or --python off";
 }
 
-/* The text of a bytes object that the opening function gave; it is never freed: there are few. NULL: it is empty. */
+/* The text of a bytes object that the opening function gave; it is never freed: there are few. NULL: it is
+ * empty. */
 static const char *said(void *result)
 {
 	const char *text = result ? python->PyBytes_AsString(result) : "the interpreter refused it";

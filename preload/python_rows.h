@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* python_rows.h: Python functions as they are entered and left, a PYTHON_CALL record each, while a window is open.
+/* python_rows.h: Python functions as they are entered and left, a PYTHON_CALL record each, while a window is
+ * open.
  *
- * From 3.12 on by sys.monitoring, with a tool number that no known tool takes (4, else 3); before by the profile function
- * of each thread, set from C so that no Python runs for an event. The rest is python/rvprof_rows.py, whose text the library
- * holds as it holds the adapter's.
+ * From 3.12 on by sys.monitoring, with a tool number that no known tool takes (4, else 3); before by the
+ * profile function of each thread, set from C so that no Python runs for an event. The rest is
+ * python/rvprof_rows.py, whose text the library holds as it holds the adapter's.
  *
  *   - With the interpreter's lock throughout; events come with it.
- *   - A function that was entered before the thread's first event in the window is told then, outermost first (OPEN).
+ *   - A function that was entered before the thread's first event in the window is told then, outermost first
+ * (OPEN).
  *   - A thread whose profile function is somebody else's keeps it, and has no rows.
  *   - No object of the program's is kept: a code object is known by its words (python_code.h).
  */
@@ -20,7 +22,8 @@
 void rvp_python_rows_open(uint32_t *kinds, const char **why);
 void rvp_python_rows_close(void);
 
-/* The interpreter's lock is with this thread, with another, or there is no interpreter that rows could be had of. */
+/* The interpreter's lock is with this thread, with another, or there is no interpreter that rows could be had
+ * of. */
 enum rvp_python_where { RVP_PYTHON_HERE, RVP_PYTHON_ELSEWHERE, RVP_PYTHON_NOWHERE };
 enum rvp_python_where rvp_python_rows_where(void);
 

@@ -60,8 +60,8 @@ static void tell(uint32_t kinds, uint32_t wanted, const char *why)
 
 	if (!thread)
 		return;
-	RVP_EMIT(thread, ROWS, strlen(why), .stamp = rvp_mark_stamp(thread, true), .kinds = kinds, .wanted = wanted,
-		 .why = {why, strlen(why)});
+	RVP_EMIT(thread, ROWS, strlen(why), .stamp = rvp_mark_stamp(thread, true), .kinds = kinds,
+		 .wanted = wanted, .why = {why, strlen(why)});
 	rvp_leave(thread);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.h: the program's own calls, one record each, for the rows of a trace: Python functions and framework operators
- * while a window for them is open (rvprof.profile, rvprof_start(2), --rows), products of matrices (blas.h) unless recording is
- * paused.
+/* rows.h: the program's own calls, one record each, for the rows of a trace: Python functions and framework
+ * operators while a window for them is open (rvprof.profile, rvprof_start(2), --rows), products of matrices
+ * (blas.h) unless recording is paused.
  *
  *   - Outside a window nothing of ours is called: no profile function, no callback is installed.
- *   - Somebody else's profile function, monitoring tool or callback stays where it is; what can't be recorded for that
- *     is said in the ROWS record that opens the window.
- *   - All these records of a process together have a share of the log (RVP_ROWS_LOG_SHARE); what is beyond it is not
- *     written, and counted (rows_bound), so that calls never push memory out of the log.
+ *   - Somebody else's profile function, monitoring tool or callback stays where it is; what can't be recorded
+ * for that is said in the ROWS record that opens the window.
+ *   - All these records of a process together have a share of the log (RVP_ROWS_LOG_SHARE); what is beyond it
+ * is not written, and counted (rows_bound), so that calls never push memory out of the log.
  *   - A child by fork has no window: it opens its own.
  */
 #ifndef RVP_ROWS_H
@@ -24,12 +24,12 @@ enum { RVP_ROWS_ALL = RVP_ROWS_OPERATORS | RVP_ROWS_PYTHON | RVP_ROWS_SHAPES };
 
 /* enum rvp_row_bit: opens a window for these, or changes the one that is open; 0 closes it, but for
  * what --rows wants. What is on then. In phase
- * OUTSIDE, and not out of a signal handler. Where the caller has not the lock of the interpreter that there is, it is asked
- * for (below), and what is wanted is told. */
+ * OUTSIDE, and not out of a signal handler. Where the caller has not the lock of the interpreter that there
+ * is, it is asked for (below), and what is wanted is told. */
 uint32_t rvp_rows_open(uint32_t kinds);
 
-/* The same from anywhere: done by the interpreter's main thread between two of its instructions, as soon as it can; in a
- * process without one at the program's next mark (rvp_rows_at_mark). */
+/* The same from anywhere: done by the interpreter's main thread between two of its instructions, as soon as
+ * it can; in a process without one at the program's next mark (rvp_rows_at_mark). */
 void rvp_rows_ask(uint32_t kinds);
 
 /* Now and then: what was asked for and could not be passed on. In any phase. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* torch_rows.c: see torch_rows.h.
  *
- * The callback's description goes by value: two functions, a probability, then a row of flags: one for each sort of
- * operator, and behind these whether inputs, outputs and numbers are wanted. How many sorts there are is a matter of the
- * version (10 from 1.13 on), so inputs are asked for by one more flag each time, until they are seen.
+ * The callback's description goes by value: two functions, a probability, then a row of flags: one for each
+ * sort of operator, and behind these whether inputs, outputs and numbers are wanted. How many sorts there are
+ * is a matter of the version (10 from 1.13 on), so inputs are asked for by one more flag each time, until
+ * they are seen.
  */
 #include "preload/torch_rows.h"
 
@@ -22,7 +23,13 @@
 #include <string.h>
 
 enum { FLAGS = 40, SORTS = 10, TRIES = 4 };
-enum { FUNCTION_BYTES = 512, TENSOR_BYTES = 512, INLINE_DIMENSIONS = 5, DIMENSIONS_MAX = 16, INPUTS_MAX = 24 };
+enum {
+	FUNCTION_BYTES = 512,
+	TENSOR_BYTES = 512,
+	INLINE_DIMENSIONS = 5,
+	DIMENSIONS_MAX = 16,
+	INPUTS_MAX = 24
+};
 enum { IVALUE_WORDS = 2 };
 
 /* at::RecordFunctionCallback, as it is passed. */
@@ -62,9 +69,22 @@ static bool is_on;
 static _Atomic bool wants_shapes;
 
 /* c10::ScalarType in order, by the names that PyTorch's own traces have. */
-static const char *const type_names[] = {"unsigned char", "signed char", "short int", "int", "long int", "c10::Half", "float",
-					 "double", "c10::complex<c10::Half>", "c10::complex<float>", "c10::complex<double>",
-					 "bool", "c10::qint8", "c10::quint8", "c10::qint32", "c10::BFloat16"};
+static const char *const type_names[] = {"unsigned char",
+					 "signed char",
+					 "short int",
+					 "int",
+					 "long int",
+					 "c10::Half",
+					 "float",
+					 "double",
+					 "c10::complex<c10::Half>",
+					 "c10::complex<float>",
+					 "c10::complex<double>",
+					 "bool",
+					 "c10::qint8",
+					 "c10::quint8",
+					 "c10::qint32",
+					 "c10::BFloat16"};
 enum { FLOAT = 6, DOUBLE = 7, LONG = 4, BOOL = 11, TYPES = sizeof type_names / sizeof *type_names };
 static const uint8_t sample_types[RVP_TORCH_SAMPLES] = {FLOAT, DOUBLE, LONG, BOOL};
 static const uint64_t sample_sizes[4] = {3, 3, 5, 7}; /* how many, and they */
@@ -89,10 +109,11 @@ static void learn_inputs(const void *function)
 
 	for (uint32_t offset = 8; wanted >= 2 && offset < FUNCTION_BYTES; offset += 8) {
 		if (!rvp_memory_word(&memory, (uint64_t)function + offset, &at) ||
-		    !rvp_memory_word(&memory, (uint64_t)function + offset + 8, &count) || count != wanted || at & 7 ||
-		    !rvp_memory_bytes(&memory, at, input, sizeof input))
+		    !rvp_memory_word(&memory, (uint64_t)function + offset + 8, &count) || count != wanted ||
+		    at & 7 || !rvp_memory_bytes(&memory, at, input, sizeof input))
 			continue;
-		if (input[0] != samples[0] || input[2] != samples[1] || (uint32_t)input[1] != (uint32_t)input[3])
+		if (input[0] != samples[0] || input[2] != samples[1] ||
+		    (uint32_t)input[1] != (uint32_t)input[3])
 			continue;
 		layout.inputs = offset;
 		layout.tag = (uint32_t)input[1];
@@ -100,7 +121,8 @@ static void learn_inputs(const void *function)
 	}
 }
 
-static bool has_at(struct rvp_memory *memory, uint64_t tensor, uint32_t offset, const void *what, size_t bytes)
+static bool has_at(struct rvp_memory *memory, uint64_t tensor, uint32_t offset, const void *what,
+		   size_t bytes)
 {
 	uint8_t found[sizeof sample_sizes];
 
@@ -236,8 +258,9 @@ static void tell(enum rvp_scope_kind kind, const char *name, const char *args)
 		return;
 	if (rvp_rows_has_room(thread)) {
 		stamp = rvp_mark_stamp(thread, false);
-		RVP_EMIT_TOLD(thread, SCOPE_REF, told, 3, .stamp = stamp, .kind = kind, .source = RVP_SOURCE_ADAPTER,
-			      .category = told[0].text, .name = told[1].text, .args = told[2].text);
+		RVP_EMIT_TOLD(thread, SCOPE_REF, told, 3, .stamp = stamp, .kind = kind,
+			      .source = RVP_SOURCE_ADAPTER, .category = told[0].text, .name = told[1].text,
+			      .args = told[2].text);
 	}
 	rvp_leave(thread);
 	errno = error;
@@ -247,7 +270,8 @@ static void tell(enum rvp_scope_kind kind, const char *name, const char *args)
 static void **on_begin(void **context, const void *function)
 {
 	struct line line;
-	bool has_shapes = layout.inputs && layout.sizes && atomic_load_explicit(&wants_shapes, memory_order_relaxed);
+	bool has_shapes =
+	    layout.inputs && layout.sizes && atomic_load_explicit(&wants_shapes, memory_order_relaxed);
 
 	*context = NULL;
 	if (__builtin_expect(atomic_load_explicit(&learning, memory_order_relaxed) != 0, 0)) {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* torch_rows.h: PyTorch's operators as they begin and end, while a window is open: SCOPE records of kind operator, with
- * shapes and types of their tensors as args where they are asked for.
+/* torch_rows.h: PyTorch's operators as they begin and end, while a window is open: SCOPE records of kind
+ * operator, with shapes and types of their tensors as args where they are asked for.
  *
- * PyTorch has an interface for observers of operators (at::addGlobalCallback, which its own profiler uses), exported from
- * libtorch_cpu: the backward's threads and operators called from C++ are seen too. Of the objects behind it only what
- * exported functions say is taken for granted; where in them inputs, sizes and types lie is learned from tensors that are
- * made for it (rvprof_rows.py), and what is not found so is not told.
+ * PyTorch has an interface for observers of operators (at::addGlobalCallback, which its own profiler uses),
+ * exported from libtorch_cpu: the backward's threads and operators called from C++ are seen too. Of the
+ * objects behind it only what exported functions say is taken for granted; where in them inputs, sizes and
+ * types lie is learned from tensors that are made for it (rvprof_rows.py), and what is not found so is not
+ * told.
  *
- *   args: `[[32,128],[128,64],[]] ["float","float",""]`: sizes, then types, an entry an input, empty for no tensor.
+ *   args: `[[32,128],[128,64],[]] ["float","float",""]`: sizes, then types, an entry an input, empty for no
+ * tensor.
  */
 #ifndef RVP_TORCH_ROWS_H
 #define RVP_TORCH_ROWS_H

@@ -379,12 +379,8 @@ def schedule(wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
 
 
 class ProfilerActivity(enum.Enum):
-    """What torch.profiler calls activities. CPU: operators, and with_stack= Python functions, in the windows; work on
-    devices is recorded as `rvprof run --cuda` says, whatever is listed here."""
-    CPU = 0
-    XPU = 1
-    MTIA = 2
-    CUDA = 3
+    """As torch.profiler's. Work on devices is recorded as `rvprof run --cuda` says, whatever is listed."""
+    CPU, XPU, MTIA, CUDA = range(4)
 
 
 def supported_activities():
@@ -407,16 +403,14 @@ class record_function(_Around):
 
 
 class _Windows:
-    """Of the process: windows are numbered, and what can't be done is said once."""
+    """Of the process: windows are numbered."""
     count = 0
-    is_said = False
 
-    @classmethod
-    def say_nothing_is_recorded(cls):
-        if not cls.is_said:
-            cls.is_said = True
-            sys.stderr.write("rvprof: profile: this process is not recorded, so this does nothing: start it by "
-                             "`rvprof run -- %s ..`\n" % (sys.executable or "python3"))
+
+@functools.lru_cache(maxsize=None)
+def _say_nothing_is_recorded():
+    sys.stderr.write("rvprof: profile: this process is not recorded, so this does nothing: start it by "
+                     "`rvprof run -- %s ..`\n" % (sys.executable or "python3"))
 
 
 class profile:
@@ -427,14 +421,12 @@ class profile:
                 work(batch)
                 profiler.step()
 
-    A step is from the start, or from step(), to the next step(). The schedule says in which steps a window is open
-    (RECORD, RECORD_AND_SAVE); without one the window is open from start() to stop(). In a window the calls are recorded
-    one by one: PyTorch's operators (activities= has CPU, or is not given), with their shapes (record_shapes=,
-    with_flops=), and Python functions (with_stack=, with_modules=). Memory, steps and work on devices are recorded
-    throughout, window or not; the labels "profile N begins" and "profile N ends" mark it.
-
-    on_trace_ready is called with this object behind each window that ended as the schedule says, and behind one that
-    stop() ended. Without the profiler in this process nothing is recorded, which is said once, and it is not called."""
+    A step is from the start, or from step(), to the next step(). The schedule says in which steps a window is open;
+    without one it is open from start() to stop(). In a window calls are recorded one by one: PyTorch's operators
+    (activities= has CPU, or is not given), with their shapes (record_shapes=, with_flops=), and Python functions
+    (with_stack=, with_modules=). All else is recorded throughout; the labels "profile N begins" and "profile N ends"
+    mark the window. on_trace_ready is called with this object behind each window that ended by RECORD_AND_SAVE or
+    stop(). Without the profiler in this process nothing is recorded, which is said once, and it is not called."""
 
     def __init__(self, *, activities=None, schedule=None, on_trace_ready=None, record_shapes=False, profile_memory=False,
                  with_stack=False, with_flops=False, with_modules=False, **_others):
@@ -504,7 +496,7 @@ class profile:
             return
         self._is_on = True
         if not active():
-            _Windows.say_nothing_is_recorded()
+            _say_nothing_is_recorded()
         self._turn(self.schedule(self.step_num))
         self._step_begins()
 
@@ -526,8 +518,7 @@ class profile:
         if self._has_schedule and not self._windows:
             label("profile: %d steps, none of them of interest to the schedule" % self.step_num)
 
-    def get(self):
-        return get()
+    get = staticmethod(get)
 
     def add_metadata(self, key, value):
         """Into what export_chrome_trace() writes from now on."""

@@ -22,5 +22,6 @@ double rvp_blas_flops(const struct rvp_record_BLAS_CALL *call)
 
 	if (!function)
 		return 0;
-	return (double)function->operations * (double)call->m * (double)call->n * (double)call->k * (double)call->count;
+	return (double)function->operations * (double)call->m * (double)call->n * (double)call->k *
+	       (double)call->count;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* blas.h: what a BLAS_CALL is: the function by its row in record/blas.def, and the operations that its shape takes.
+/* blas.h: what a BLAS_CALL is: the function by its row in record/blas.def, and the operations that its shape
+ * takes.
  *
  *   operations = multiplication and addition (2; complex 8) x m x n x k x count
  * whatever alpha and beta are: the product itself. As a double: exact up to 2^53.

@@ -38,7 +38,8 @@ static void see(struct rvp_observer *observer, const struct rvp_event *event, co
 	uint64_t ns;
 
 	(void)state;
-	if (event->kind != RVP_EVENT_RECORD || moment->record->kind != RVP_BLAS_CALL || moment->process == RVP_NO_PROCESS)
+	if (event->kind != RVP_EVENT_RECORD || moment->record->kind != RVP_BLAS_CALL ||
+	    moment->process == RVP_NO_PROCESS)
 		return;
 	call = &moment->record->BLAS_CALL;
 	function = rvp_blas_at(call->function);
@@ -99,7 +100,8 @@ static void write_classes(struct rvp_json *json, const struct rvp_blas_work *wor
 			continue;
 		rvp_json_open(json, rvp_blas_class_names[i], '{');
 		write_sum(json, &work->classes[i]);
-		rvp_json_decimal(json, "share", work->all.flops > 0 ? work->classes[i].flops / work->all.flops : 0, 6);
+		rvp_json_decimal(json, "share",
+				 work->all.flops > 0 ? work->classes[i].flops / work->all.flops : 0, 6);
 		rvp_json_close(json, '}');
 	}
 	rvp_json_close(json, '}');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* blas_work.h: the operations of the products of matrices that were seen (blas.h), summed while a pass goes on: all, by
- * class, by step. A call is of the step in which it began. docs/metrics.md has the keys.
+/* blas_work.h: the operations of the products of matrices that were seen (blas.h), summed while a pass goes
+ * on: all, by class, by step. A call is of the step in which it began. docs/metrics.md has the keys.
  */
 #ifndef RVP_REPORT_BLAS_WORK_H
 #define RVP_REPORT_BLAS_WORK_H

@@ -32,13 +32,14 @@ static const char *short_path(const char *path)
 	return *at == '/' ? at + 1 : path;
 }
 
-const char *rvp_trace_python_name(const struct rvp_process *process, uint32_t number, char name[RVP_ROW_NAME_BYTES])
+const char *rvp_trace_python_name(const struct rvp_process *process, uint32_t number,
+				  char name[RVP_ROW_NAME_BYTES])
 {
 	const struct rvp_code *code = rvp_code_at(process, number);
 
 	if (code)
-		snprintf(name, RVP_ROW_NAME_BYTES, "%.250s(%u): %.230s", short_path(code->file), code->first_line,
-			 code->name);
+		snprintf(name, RVP_ROW_NAME_BYTES, "%.250s(%u): %.230s", short_path(code->file),
+			 code->first_line, code->name);
 	else
 		snprintf(name, RVP_ROW_NAME_BYTES, "Python function");
 	return name;
@@ -46,7 +47,8 @@ const char *rvp_trace_python_name(const struct rvp_process *process, uint32_t nu
 
 /* ---- shapes ---- */
 
-/* A list in brackets at the text's begin, of numbers or of quoted words, with lists of numbers in it: how long; 0: none. */
+/* A list in brackets at the text's begin, of numbers or of quoted words, with lists of numbers in it: how
+ * long; 0: none. */
 static size_t list_length(const char *text, size_t length)
 {
 	bool is_quoted = false;
@@ -57,7 +59,8 @@ static size_t list_length(const char *text, size_t length)
 
 		if (c == '"')
 			is_quoted = !is_quoted;
-		else if (is_quoted ? c < ' ' || c == '\\' || (unsigned char)c >= 127 : !memchr("[],0123456789", c, 13))
+		else if (is_quoted ? c < ' ' || c == '\\' || (unsigned char)c >= 127
+				   : !memchr("[],0123456789", c, 13))
 			return 0;
 		else if (!is_quoted && c == '[')
 			depth++;
@@ -96,7 +99,8 @@ void rvp_trace_put_blas(struct rvp_trace *trace, const struct rvp_record_BLAS_CA
 	const struct rvp_blas *function = rvp_blas_at(call->function);
 	double flops = rvp_blas_flops(call);
 
-	rvp_trace_put(trace, "{\"m\":%" PRIu64 ",\"n\":%" PRIu64 ",\"k\":%" PRIu64, call->m, call->n, call->k);
+	rvp_trace_put(trace, "{\"m\":%" PRIu64 ",\"n\":%" PRIu64 ",\"k\":%" PRIu64, call->m, call->n,
+		      call->k);
 	if (call->count != 1)
 		rvp_trace_put(trace, ",\"count\":%" PRIu64, call->count);
 	rvp_trace_put(trace, ",\"type\":\"%s\",\"flops\":%.0f}", function ? function->type : "", flops);
