@@ -6,13 +6,12 @@
 #include "prove/rvf.h"
 #include "report/grow.h"
 #include "report/json_writer.h"
+#include "report/whole_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct writer {
 	const struct rvp_digests *digests;
@@ -226,23 +225,15 @@ static struct rvp_status write_segments(struct writer *writer, FILE *out, const 
 
 static struct rvp_status write_file(struct writer *writer, const char *lists)
 {
-	char path[PATH_MAX], new_path[PATH_MAX + 8];
+	char path[PATH_MAX];
+	struct rvp_whole_file whole;
 	struct rvp_status status;
-	FILE *out;
 
 	in_folder(writer, writer->plan->path, path);
-	snprintf(new_path, sizeof new_path, "%s.new", path);
-	out = fopen(new_path, "we");
-	if (!out)
-		return rvp_fail("make", new_path, errno);
-	status = write_segments(writer, out, new_path, lists);
-	if (fclose(out) != 0 && !rvp_failed(status))
-		status = rvp_fail("write", new_path, errno);
-	if (!rvp_failed(status) && rename(new_path, path) != 0)
-		status = rvp_fail("rename", new_path, errno);
+	status = rvp_whole_file_open(&whole, path);
 	if (rvp_failed(status))
-		unlink(new_path);
-	return status;
+		return status;
+	return rvp_whole_file_close(&whole, write_segments(writer, whole.file, whole.new_path, lists));
 }
 
 struct rvp_status rvp_bundle_write(const struct rvp_digests *digests, const struct rvp_bundle_plan *plan,

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* bundle.h: the proof that comes with a sweep's results: one RVF file of two or three segments.
  *
- *     1  witness  an entry that says whose bundle it is (PROVENANCE, the SHAKE-256 of RVP_BUNDLE_NAME), then
- * one for each line of each witness file (COMPUTATION, the SHAKE-256 of the line without its new line), in
- * the order of the manifest; the timestamp is the entry's number: no clock goes into a hash 2  meta     the
- * manifest, JSON: {"schema": "rvprof.manifest/1", "bundle": {"path", "bytes", "sha256"} of what lies before
- * this segment, "fingerprint", "environment", "signer": the public key, "witness": [{"path", "lines",
- * "bytes", "sha256"}], "files": [{"path", "bytes", "sha256"}]} 3  crypto   where there is a key: its public
- * half, and its Ed25519 signature of the SHA-256 of segments 1 and 2
+ * - Segment 1, witness: an entry that says whose bundle it is (PROVENANCE, the SHAKE-256 of RVP_BUNDLE_NAME), then one
+ *   for each line of each witness file (COMPUTATION, the SHAKE-256 of the line without its new line), in the order of
+ *   the manifest; the timestamp is the entry's number: no clock goes into a hash.
+ * - Segment 2, meta: the manifest, JSON: {"schema": "rvprof.manifest/1", "bundle": {"path", "bytes", "sha256"} of what
+ *   lies before this segment, "fingerprint", "environment", "signer": the public key, "witness": [{"path", "lines",
+ *   "bytes", "sha256"}], "files": [{"path", "bytes", "sha256"}]}.
+ * - Segment 3, crypto, where there is a key: its public half, and its Ed25519 signature of the SHA-256 of segments 1
+ *   and 2.
  *
  * Invariants
- *   (B1) Every header field but id, type, length, hash and pad is fixed, and padding is zero: so no bit of
- * the file is free. (B2) Written beside and renamed: there is a whole bundle or none. */
+ *   (B1) Every header field but id, type, length, hash and pad is fixed, and padding is zero: so no bit of the file is
+ *        free.
+ *   (B2) There is a whole bundle or none (report/whole_file.h). */
 #ifndef RVP_PROVE_BUNDLE_H
 #define RVP_PROVE_BUNDLE_H
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* results.c: the files of a sweep's results, see results.h. Each is written beside and renamed. */
+/* results.c: the files of a sweep's results, see results.h. */
 #include "sweep/results.h"
 
 #include "report/csv_rows.h"
 #include "report/pairs.h"
 #include "report/shortest.h"
+#include "report/whole_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,35 +21,17 @@ static const char *const columns[] = {"seq_len", "wall_time_us", "peak_bytes", "
 
 /* ---- files ---- */
 
-struct output {
-	FILE *file;
-	char path[PATH_MAX], new_path[PATH_MAX + 8];
-};
-
-static struct rvp_status open_output(struct output *output, const struct rvp_sweep *sweep, const char *folder,
-				     const char *name, const char *ending)
+static struct rvp_status open_output(struct rvp_whole_file *output, const struct rvp_sweep *sweep,
+				     const char *folder, const char *name, const char *ending)
 {
-	char parent[PATH_MAX];
+	char parent[PATH_MAX], path[PATH_MAX];
 
 	if (snprintf(parent, sizeof parent, "%s/%s", sweep->place.out, folder) >= PATH_MAX ||
-	    snprintf(output->path, PATH_MAX, "%s/%s%s", parent, name, ending) >= PATH_MAX)
+	    snprintf(path, sizeof path, "%s/%s%s", parent, name, ending) >= PATH_MAX)
 		return rvp_fail("make", sweep->place.out, ENAMETOOLONG);
 	if (mkdir(parent, 0777) != 0 && errno != EEXIST)
 		return rvp_fail("make", parent, errno);
-	snprintf(output->new_path, sizeof output->new_path, "%s.new", output->path);
-	output->file = fopen(output->new_path, "we");
-	return output->file ? RVP_OK : rvp_fail("make", output->new_path, errno);
-}
-
-static struct rvp_status close_output(struct output *output, struct rvp_status status)
-{
-	if (fclose(output->file) != 0 && !rvp_failed(status))
-		status = rvp_fail("write", output->new_path, errno);
-	if (!rvp_failed(status) && rename(output->new_path, output->path) != 0)
-		status = rvp_fail("rename", output->new_path, errno);
-	if (rvp_failed(status))
-		unlink(output->new_path);
-	return status;
+	return rvp_whole_file_open(output, path);
 }
 
 static void put_number(FILE *out, double value)
@@ -140,7 +123,7 @@ static struct rvp_status read_rows(struct rows *rows, const struct rvp_sweep *sw
 static struct rvp_status write_samples(const struct rvp_sweep *sweep, const struct rvp_outcome *outcome)
 {
 	struct rows rows = {.rows = NULL};
-	struct output output;
+	struct rvp_whole_file output;
 	struct rvp_status status = open_output(&output, sweep, "csv", outcome->name, ".csv");
 
 	if (rvp_failed(status))
@@ -151,7 +134,7 @@ static struct rvp_status write_samples(const struct rvp_sweep *sweep, const stru
 	for (size_t i = 0; i < rows.count && !rvp_failed(status); i++)
 		put_row(output.file, i, &rows.rows[i]);
 	free(rows.rows);
-	return close_output(&output, status);
+	return rvp_whole_file_close(&output, status);
 }
 
 /* ---- witness lines ---- */
@@ -171,7 +154,7 @@ static struct rvp_status take_witness(const struct rvp_sweep *sweep, const struc
 {
 	struct rvp_job job = {.setting = outcome->setting, .kind = RVP_JOB_RECORD};
 	char folder[PATH_MAX], path[PATH_MAX + 16];
-	struct output output;
+	struct rvp_whole_file output;
 	struct rvp_status status;
 	FILE *from;
 
@@ -182,7 +165,7 @@ static struct rvp_status take_witness(const struct rvp_sweep *sweep, const struc
 		return errno == ENOENT ? RVP_OK : rvp_fail("open", path, errno);
 	status = open_output(&output, sweep, "witness", outcome->name, ".jsonl");
 	if (!rvp_failed(status))
-		status = close_output(&output, copy(from, path, output.file));
+		status = rvp_whole_file_close(&output, copy(from, path, output.file));
 	fclose(from);
 	return status;
 }
@@ -232,7 +215,7 @@ static void put_outcome(FILE *out, const struct rvp_sweep *sweep, const struct r
 static struct rvp_status write_results(const struct rvp_sweep *sweep, const struct rvp_outcomes *outcomes,
 				       bool is_wide)
 {
-	struct output output;
+	struct rvp_whole_file output;
 	struct rvp_status status = open_output(&output, sweep, "csv", "results", ".csv");
 
 	if (rvp_failed(status))
@@ -244,7 +227,7 @@ static struct rvp_status write_results(const struct rvp_sweep *sweep, const stru
 	for (size_t i = 0; i < outcomes->count; i++)
 		if (outcomes->rows[i].setting != RVP_BASELINE)
 			put_outcome(output.file, sweep, &outcomes->rows[i], is_wide);
-	return close_output(&output, RVP_OK);
+	return rvp_whole_file_close(&output, RVP_OK);
 }
 
 struct rvp_status rvp_results_write(const struct rvp_sweep *sweep, const struct rvp_outcomes *outcomes,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_export.c: `rvprof export FORMAT [DIR] [-o FILE|-]`: a run in the format of another tool. Written beside and renamed,
- * so that a file of that name is whole or as it was. */
+/* cmd_export.c: `rvprof export FORMAT [DIR] [-o FILE|-]`: a run in the format of another tool. */
 #include "report/export_csv.h"
 #include "report/export_be.h"
 #include "report/export_trace.h"
 #include "report/run.h"
+#include "report/whole_file.h"
 #include "tools/commands.h"
 #include "tools/newest_run.h"
 
@@ -14,8 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char help[] =
     "Usage: rvprof export chrome|chrome-be|csv|hta [DIR] [-o FILE|-] [--pid N] [--level N] [--from TIME] [--to TIME]\n"
@@ -171,31 +169,17 @@ static struct rvp_status put_into(const struct arguments *arguments, struct rvp_
 	return status;
 }
 
-/* Beside it, and renamed; a link's target, so that the link stays. */
 static struct rvp_status put_file(const struct arguments *arguments, struct rvp_run *run, const char *path)
 {
-	char new_path[PATH_MAX + 80], target[PATH_MAX];
+	struct rvp_whole_file whole;
 	struct rvp_status status;
-	struct stat file;
-	FILE *out;
 
-	if (stat(path, &file) == 0 && !S_ISREG(file.st_mode))
+	if (rvp_is_no_plain_file(path))
 		return put_into(arguments, run, path);
-	if (realpath(path, target))
-		path = target;
-	snprintf(new_path, sizeof new_path, "%s.new", path);
-	out = fopen(new_path, "we");
-	if (!out)
-		return rvp_fail("make", new_path, errno);
-	status = put(arguments, run, out);
-	if (!rvp_failed(status) && (fflush(out) != 0 || ferror(out)))
-		status = rvp_fail("write", new_path, errno ? errno : EIO);
-	fclose(out);
-	if (!rvp_failed(status) && rename(new_path, path) != 0)
-		status = rvp_fail("rename", new_path, errno);
+	status = rvp_whole_file_open(&whole, path);
 	if (rvp_failed(status))
-		unlink(new_path);
-	return status;
+		return status;
+	return rvp_whole_file_close(&whole, put(arguments, run, whole.file));
 }
 
 static struct rvp_status export(const struct arguments *arguments, const char *folder)

@@ -3,14 +3,13 @@
  * docs/metrics.md. The file may be another program's with the same columns. Figures are here, tables in stats_tables.c. */
 #include "report/csv_rows.h"
 #include "report/energy.h"
-#include "report/json_writer.h"
 #include "report/latency.h"
 #include "tools/commands.h"
+#include "tools/figures.h"
 #include "tools/stats_tables.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,44 +31,18 @@ static const char help[] =
     "  --json   one JSON object\n"
     "  --help   this\n";
 
-/* One figure a line, or one JSON object: a row is told the same way in both. */
 struct answer {
-	struct rvp_json json;
+	struct rvp_figures figures;
 	bool is_json;
 	struct rvp_table_asked table; /* is_json is this one's, too */
 };
 
-static void open_answer(struct answer *answer)
+/* The keys that summary.json has alone, so without a schema. */
+static struct rvp_figures *open_answer(struct answer *answer)
 {
-	answer->json.out = stdout;
-	if (answer->is_json)
-		rvp_json_open(&answer->json, NULL, '{');
-}
-
-static void close_answer(struct answer *answer)
-{
-	if (answer->is_json) {
-		rvp_json_close(&answer->json, '}');
-		fputc('\n', stdout);
-	}
-}
-
-static void tell_whole(struct answer *answer, const char *key, uint64_t value)
-{
-	if (answer->is_json)
-		rvp_json_number(&answer->json, key, value);
-	else
-		printf("%-16s %" PRIu64 "\n", key, value);
-}
-
-static void tell_double(struct answer *answer, const char *key, double value)
-{
-	char text[RVP_JSON_DOUBLE_BYTES];
-
-	if (answer->is_json)
-		rvp_json_double(&answer->json, key, value);
-	else
-		printf("%-16s %s\n", key, rvp_json_double_text(value, text));
+	rvp_figures_open(&answer->figures, answer->is_json, NULL);
+	answer->figures.is_plain = true;
+	return &answer->figures;
 }
 
 /* ---- latency ---- */
@@ -93,18 +66,19 @@ static struct rvp_status read_times(struct rvp_csv_rows *rows, struct rvp_times 
 
 static void tell_times(struct answer *answer, const struct rvp_latency *latency)
 {
-	open_answer(answer);
+	struct rvp_figures *figures = open_answer(answer);
+
 	if (answer->is_json) {
-		rvp_latency_write_keys(&answer->json, latency);
-		close_answer(answer);
+		rvp_latency_write_keys(&figures->json, latency);
+		rvp_figures_close(figures);
 		return;
 	}
-	tell_whole(answer, "n", latency->count);
-	tell_whole(answer, "p50_us", latency->p50_us);
-	tell_whole(answer, "p95_us", latency->p95_us);
-	tell_whole(answer, "p99_us", latency->p99_us);
-	tell_double(answer, "mean_us", latency->mean_us);
-	tell_double(answer, "std_us", latency->std_us);
+	rvp_figure_whole(figures, "n", latency->count);
+	rvp_figure_whole(figures, "p50_us", latency->p50_us);
+	rvp_figure_whole(figures, "p95_us", latency->p95_us);
+	rvp_figure_whole(figures, "p99_us", latency->p99_us);
+	rvp_figure_double(figures, "mean_us", latency->mean_us);
+	rvp_figure_double(figures, "std_us", latency->std_us);
 	if (latency->is_estimate)
 		puts("percentiles      within 0.39 %: more than 1,048,576 times");
 }
@@ -142,6 +116,7 @@ static struct rvp_status add_sample(const struct rvp_csv_rows *rows, struct rvp_
 static struct rvp_status tell_power(struct rvp_csv_rows *rows, struct answer *answer)
 {
 	struct rvp_energy energy = {0};
+	struct rvp_figures *figures;
 	struct rvp_status status;
 	bool has_row;
 
@@ -152,15 +127,15 @@ static struct rvp_status tell_power(struct rvp_csv_rows *rows, struct answer *an
 		return status;
 	if (!isfinite(energy.total_joules) || !isfinite(energy.sum_watts))
 		return rvp_fail_with("sum up", rvp_csv_path(rows), "the sum is beyond what a double holds");
-	open_answer(answer);
+	figures = open_answer(answer);
 	if (answer->is_json)
-		rvp_json_string(&answer->json, "source", rows->path);
-	tell_double(answer, "total_joules", energy.total_joules);
-	tell_double(answer, "mean_watts", rvp_energy_mean_watts(&energy));
-	tell_double(answer, "peak_watts", energy.peak_watts);
-	tell_double(answer, "duration_s", rvp_energy_duration_s(&energy));
-	tell_whole(answer, "samples", energy.sample_count);
-	close_answer(answer);
+		rvp_json_string(&figures->json, "source", rows->path);
+	rvp_figure_double(figures, "total_joules", energy.total_joules);
+	rvp_figure_double(figures, "mean_watts", rvp_energy_mean_watts(&energy));
+	rvp_figure_double(figures, "peak_watts", energy.peak_watts);
+	rvp_figure_double(figures, "duration_s", rvp_energy_duration_s(&energy));
+	rvp_figure_whole(figures, "samples", energy.sample_count);
+	rvp_figures_close(figures);
 	return RVP_OK;
 }
 
@@ -203,18 +178,18 @@ static bool is_told(const struct memory *memory, int column)
 static void tell_sums(const struct memory *memory, struct answer *answer)
 {
 	uint64_t rows = memory->measured[RSS] ? memory->measured[RSS] : 1;
+	struct rvp_figures *figures = open_answer(answer);
 
-	open_answer(answer);
 	if (is_told(memory, RSS)) {
-		tell_whole(answer, "peak_rss", memory->peak_rss);
-		tell_whole(answer, "mean_rss", (uint64_t)(memory->sum[RSS] / rows));
+		rvp_figure_whole(figures, "peak_rss", memory->peak_rss);
+		rvp_figure_whole(figures, "mean_rss", (uint64_t)(memory->sum[RSS] / rows));
 	}
 	if (is_told(memory, KV_CACHE))
-		tell_whole(answer, "kv_cache_total", (uint64_t)memory->sum[KV_CACHE]);
+		rvp_figure_whole(figures, "kv_cache_total", (uint64_t)memory->sum[KV_CACHE]);
 	if (is_told(memory, ACTIVATION))
-		tell_whole(answer, "activation_total", (uint64_t)memory->sum[ACTIVATION]);
-	tell_whole(answer, "n", memory->row_count);
-	close_answer(answer);
+		rvp_figure_whole(figures, "activation_total", (uint64_t)memory->sum[ACTIVATION]);
+	rvp_figure_whole(figures, "n", memory->row_count);
+	rvp_figures_close(figures);
 }
 
 static struct rvp_status tell_memory(struct rvp_csv_rows *rows, struct answer *answer)

@@ -5,10 +5,11 @@
 #include "report/text_numbers.h"
 #include "report/text_style.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { KEY_COLUMNS = 34 };
+enum { KEY_COLUMNS = 34, PLAIN_KEY_COLUMNS = 16 };
 
 void rvp_figures_open(struct rvp_figures *figures, bool is_json, const char *schema)
 {
@@ -16,7 +17,8 @@ void rvp_figures_open(struct rvp_figures *figures, bool is_json, const char *sch
 	if (!is_json)
 		return;
 	rvp_json_open(&figures->json, NULL, '{');
-	rvp_json_string(&figures->json, "schema", schema);
+	if (schema)
+		rvp_json_string(&figures->json, "schema", schema);
 }
 
 void rvp_figures_close(struct rvp_figures *figures)
@@ -44,7 +46,10 @@ void rvp_figures_end(struct rvp_figures *figures)
 
 static void begin_line(struct rvp_figures *figures, const char *key)
 {
-	printf("  %-*s ", KEY_COLUMNS, key);
+	if (figures->is_plain)
+		printf("%-*s ", PLAIN_KEY_COLUMNS, key);
+	else
+		printf("  %-*s ", KEY_COLUMNS, key);
 	figures->has_text = true;
 }
 
@@ -57,7 +62,10 @@ void rvp_figure_whole(struct rvp_figures *figures, const char *key, uint64_t val
 		return;
 	}
 	begin_line(figures, key);
-	puts(rvp_text_count(value, text));
+	if (figures->is_plain)
+		printf("%" PRIu64 "\n", value);
+	else
+		puts(rvp_text_count(value, text));
 }
 
 void rvp_figure_bytes(struct rvp_figures *figures, const char *key, uint64_t bytes)
@@ -74,6 +82,8 @@ void rvp_figure_bytes(struct rvp_figures *figures, const char *key, uint64_t byt
 
 void rvp_figure_double(struct rvp_figures *figures, const char *key, double value)
 {
+	char text[RVP_JSON_DOUBLE_BYTES];
+
 	if (isnan(value))
 		return;
 	if (figures->is_json) {
@@ -81,7 +91,10 @@ void rvp_figure_double(struct rvp_figures *figures, const char *key, double valu
 		return;
 	}
 	begin_line(figures, key);
-	printf("%.10g\n", value);
+	if (figures->is_plain)
+		puts(rvp_json_double_text(value, text));
+	else
+		printf("%.10g\n", value);
 }
 
 void rvp_figure_bool(struct rvp_figures *figures, const char *key, bool value)

@@ -10,9 +10,10 @@ struct rvp_figures {
 	struct rvp_json json;
 	bool is_json;
 	bool has_text; /* something was printed */
+	bool is_plain; /* text for programs: every digit, no indent, nothing between thousands */
 };
 
-/* `schema` like "rvprof.model/1". */
+/* `schema` like "rvprof.model/1"; NULL: none. */
 void rvp_figures_open(struct rvp_figures *figures, bool is_json, const char *schema);
 void rvp_figures_close(struct rvp_figures *figures);
 

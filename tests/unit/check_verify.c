@@ -125,6 +125,24 @@ static long bits_of(const char *name)
 	return info.st_size * 8;
 }
 
+/* A rename would take its place: /dev/null became a plain file. */
+START_TEST(no_plain_file_is_replaced)
+{
+	struct rvp_bundle_plan plan = {.folder = folder, .path = "pipe", .witness_files = witness_files, .files = files};
+	uint64_t decisions;
+	struct stat pipe;
+	struct rvp_status status;
+
+	ck_assert_int_eq(mkfifo(in_folder("pipe"), 0600), 0);
+	status = rvp_bundle_write(&digests, &plan, &decisions);
+	ck_assert(rvp_failed(status));
+	ck_assert_str_eq(status.step, "write");
+	ck_assert_int_eq(stat(in_folder("pipe"), &pipe), 0);
+	ck_assert(S_ISFIFO(pipe.st_mode));
+	ck_assert_int_ne(access(in_folder("pipe.new"), F_OK), 0);
+}
+END_TEST
+
 START_TEST(as_written_it_holds)
 {
 	write_bundle(NULL);
@@ -343,6 +361,7 @@ int main(void)
 	TCase *tests = tcase_create("bundle");
 
 	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, no_plain_file_is_replaced);
 	tcase_add_test(tests, as_written_it_holds);
 	tcase_add_test(tests, the_same_results_make_the_same_bytes);
 	tcase_add_test(tests, no_bit_of_the_bundle_changes_unseen);
