@@ -6,6 +6,7 @@
 #include "preload/emit.h"
 #include "preload/enter.h"
 #include "preload/finalizer.h"
+#include "preload/modules.h"
 #include "preload/recorder.h"
 #include "preload/snapshot.h"
 #include "preload/sys.h"
@@ -43,6 +44,8 @@ static void tell_exit(struct rvp_thread *thread, enum rvp_ending how, int status
 	rvp_writes_end(thread, "the process ended");
 	rvp_window_end(thread);
 	rvp_snapshot_with_map(thread);
+	if (thread->slot)
+		rvp_modules_meet_rest(thread);
 	if (thread->slot)
 		RVP_EMIT(thread, EXIT, 0, .stamp = rvp_event_stamp(thread), .how = how, .status = (uint64_t)status);
 }

@@ -168,12 +168,17 @@ static void unload(struct rvp_thread *thread, struct module *module)
 	atomic_store_explicit(&module->link_map, 0, memory_order_release);
 }
 
-static void meet(struct rvp_thread *thread, const struct rvp_object *object, struct module *module,
-		 uint32_t number)
+static void note(const struct rvp_object *object, struct module *module)
 {
 	atomic_store(&module->start, object->start);
 	atomic_store(&module->end, object->end);
 	atomic_store(&module->identity, identity_of(object));
+}
+
+static void meet(struct rvp_thread *thread, const struct rvp_object *object, struct module *module,
+		 uint32_t number)
+{
+	note(object, module);
 	if (emit_load(thread, object, number))
 		atomic_store_explicit(&module->is_emitted, 1, memory_order_release);
 	rvp_python_meet(object);
@@ -229,6 +234,25 @@ void rvp_modules_unload_gone(struct rvp_thread *thread)
 	for (uint32_t i = 0; i < count; i++)
 		if (modules[i].is_emitted == 1 && !is_still_there(&modules[i]))
 			unload(thread, &modules[i]);
+}
+
+/* The loader's list only says where objects are; what they are rvp_object_find says, as in a walk. */
+void rvp_modules_meet_rest(struct rvp_thread *thread)
+{
+	struct rvp_object_list list = {.count = 0};
+	struct rvp_object object;
+	uint64_t address;
+
+	while (list.count < MODULES_MAX && rvp_object_next(&list, &address)) {
+		struct module *module = rvp_object_find(address, &object) ? place_of(&object) : NULL;
+		uint32_t number = module ? number_of(module) : 0;
+
+		if (!module || atomic_load_explicit(&module->is_emitted, memory_order_acquire))
+			continue;
+		note(&object, module);
+		if (emit_load(thread, &object, number))
+			atomic_store_explicit(&module->is_emitted, 1, memory_order_release);
+	}
 }
 
 void rvp_modules_reset(void)

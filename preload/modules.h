@@ -29,6 +29,10 @@ uint32_t rvp_modules_count(void);
 /* Emits MODULE_UNLOAD for those that are not mapped any more. */
 void rvp_modules_unload_gone(struct rvp_thread *thread);
 
+/* At the end of the process: a record of each object that is loaded and was in no walk, so that a log names all code
+ * that the process had, however few of its events were looked at. */
+void rvp_modules_meet_rest(struct rvp_thread *thread);
+
 /* In a child by fork: all are to be emitted again; single-threaded. */
 void rvp_modules_reset(void);
 

@@ -106,6 +106,21 @@ bool rvp_object_find_by_link_map(uint64_t pc, struct rvp_object *object)
 	return false;
 }
 
+bool rvp_object_next(struct rvp_object_list *list, uint64_t *address)
+{
+	uint64_t pages[RVP_MEMORY_PAGES] = {0};
+	struct rvp_memory memory = {.pages = pages, .page_count = RVP_MEMORY_PAGES};
+	uint64_t at = list->count ? list->next : (uint64_t)_r_debug.r_map;
+	struct link_map map;
+
+	if (_r_debug.r_state != RT_CONSISTENT || !at || !rvp_memory_bytes(&memory, at, &map, sizeof map))
+		return false;
+	*address = (uint64_t)map.l_ld; /* the dynamic section, which every object has */
+	list->next = (uint64_t)map.l_next;
+	list->count++;
+	return true;
+}
+
 bool rvp_object_find(uint64_t pc, struct rvp_object *object)
 {
 	return _dl_find_object ? rvp_object_find_by_loader(pc, object)

@@ -31,6 +31,14 @@ enum rvp_found { RVP_FOUND, RVP_FOUND_NONE, RVP_FOUND_ODD };
 
 bool rvp_object_find(uint64_t pc, struct rvp_object *object);
 
+/* An address in each loaded object, one after the other, by the loader's list of link maps, which is read with checks and
+ * only while the loader says that it is consistent. Begin with all zero. */
+struct rvp_object_list {
+	uint64_t next; /* link map */
+	uint32_t count;
+};
+bool rvp_object_next(struct rvp_object_list *list, uint64_t *address);
+
 /* Two ways, of which rvp_object_find takes the better that there is; for tests. */
 bool rvp_object_find_by_loader(uint64_t pc, struct rvp_object *object);
 bool rvp_object_find_by_link_map(uint64_t pc, struct rvp_object *object);

@@ -309,6 +309,19 @@ static bool read_DISABLE(struct rvp_options *options, struct rvp_part value)
 {
 	return read_flag(&options->disable, value);
 }
+bool rvp_is_fingerprint(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!((text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f')))
+			return false;
+	return length == 64;
+}
+
+static bool read_CONFIG_FINGERPRINT(struct rvp_options *options, struct rvp_part value)
+{
+	(void)options; /* it is in the log's environment, where the report finds it */
+	return rvp_is_fingerprint(value.text, value.length);
+}
 static bool read_NVTX_FORWARD(struct rvp_options *options, struct rvp_part value)
 {
 	(void)options, (void)value; /* librvprof_nvtx.so's own matter */
@@ -342,6 +355,7 @@ static const struct option_row rows[] = {
     {"finalize", "0|1", false, read_FINALIZE},
     {"exit-wait", "SECONDS", false, read_EXIT_WAIT},
     {"disable", "0|1", false, read_DISABLE},
+    {"config-fingerprint", "64 of 0-9 and a-f, as `rvprof fingerprint` prints them", false, read_CONFIG_FINGERPRINT},
     {"run-dir", "DIR", false, read_RUN_DIR},
     {"nvtx-forward", "PATH", false, read_NVTX_FORWARD},
     {"cuda-forward", "PATH", false, read_CUDA_FORWARD},

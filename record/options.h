@@ -68,6 +68,9 @@ static inline bool rvp_options_have_windows(const struct rvp_options *options)
 /* "2.5", "2.5s", "300ms", "2m", "1h": nanoseconds. */
 bool rvp_time_read(const char *text, size_t length, uint64_t *ns);
 
+/* 64 digits of a SHA-256, lower case. */
+bool rvp_is_fingerprint(const char *text, size_t length);
+
 /* One line on options that exclude each other, or NULL. */
 const char *rvp_options_contradiction(const struct rvp_options *options);
 

@@ -52,6 +52,10 @@ bool rvp_devices_note(struct rvp_process *process, struct rvp_arena *arena, cons
 
 	switch (record->kind) {
 	case RVP_DEVICE: return describe(devices, arena, &record->DEVICE);
+	case RVP_DEVICE_TRACER:
+		if (record->DEVICE_TRACER.driver_version)
+			devices->driver_version = record->DEVICE_TRACER.driver_version;
+		return true;
 	case RVP_DEVICE_ALLOC:
 		/* Pinned and registered memory is the host's, imported memory another process's. */
 		if (record->DEVICE_ALLOC.kind == RVP_DEVICE_MEMORY_PINNED ||

@@ -46,6 +46,7 @@ struct rvp_met_device {
 struct rvp_met_devices {
 	struct rvp_met_device *met; /* in order of their first records */
 	size_t count, room;
+	uint64_t driver_version; /* as cuDriverGetVersion; 0: not told */
 	uint8_t numbers[RVP_DEVICES_MAX]; /* by ordinal: the run's number; 0: none */
 };
 

@@ -119,6 +119,7 @@ static struct rvp_status write_outputs(struct rvp_outputs *outputs, struct rvp_r
 
 	if (rvp_failed(status))
 		return status;
+	rvp_origin_write(stream_of(outputs, RVP_OUTPUT_RUN), run);
 	rvp_csv_open(&csv, stream_of(outputs, RVP_OUTPUT_MEMORY), stream_of(outputs, RVP_OUTPUT_CATEGORIES));
 	if (!rvp_ledger_open(&ledger, run) || !rvp_blas_work_open(&work, run, rvp_attribution_steps(attribution)) ||
 	    !rvp_step_ends_spread(&ends, run, rvp_attribution_steps(attribution), GROWTH_POINTS) ||
@@ -169,6 +170,7 @@ static struct rvp_status write_all(const char *folder, const char *to,
 
 	if (rvp_failed(status))
 		return status;
+	rvp_origin_make(run, settings ? settings->rule_files : NULL);
 	status = rvp_outputs_open(&outputs, to, rvp_run_has_devices(run));
 	if (!rvp_failed(status))
 		status = rvp_outputs_open_power(&outputs, run->power);

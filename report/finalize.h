@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* finalize.h: writes the outputs of a run folder from its records: memory.csv, categories.csv, latency.csv,
- * trace.json, and summary.json last. As often as one likes; one at a time, by a lock in the folder. */
+ * trace.json, run.json, and summary.json last. As often as one likes; one at a time, by a lock in the folder. */
 #ifndef RVP_REPORT_FINALIZE_H
 #define RVP_REPORT_FINALIZE_H
 

@@ -17,7 +17,7 @@ const char *const rvp_output_names[RVP_OUTPUT_COUNT] = {
     [RVP_OUTPUT_MEMORY] = "memory.csv",	  [RVP_OUTPUT_CATEGORIES] = "categories.csv",
     [RVP_OUTPUT_LATENCY] = "latency.csv", [RVP_OUTPUT_KERNELS] = "kernels.csv",
     [RVP_OUTPUT_POWER] = "power.csv",	  [RVP_OUTPUT_TRACE] = "trace.json",
-    [RVP_OUTPUT_SUMMARY] = "summary.json"};
+    [RVP_OUTPUT_RUN] = "run.json",	  [RVP_OUTPUT_SUMMARY] = "summary.json"};
 
 static void name_output(const struct rvp_outputs *outputs, int number, bool is_new, char *path, size_t path_bytes)
 {

@@ -438,6 +438,7 @@ void rvp_run_close(struct rvp_run *run)
 		free(process->arguments);
 		free(process->environment);
 	}
+	free(run->origin.facts);
 	rvp_log_close(&run->source->watch);
 	rvp_clock_free(&run->source->clock);
 	rvp_arena_free(&run->source->arena);

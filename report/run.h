@@ -18,6 +18,7 @@
 #include "record/status.h"
 #include "report/device_list.h"
 #include "report/metrics.h"
+#include "report/origin.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -181,6 +182,7 @@ struct rvp_run {
 	uint64_t child_how, child_status, child_started_ns, watch_cost_ns;
 
 	struct rvp_power_list *power; /* power.h; NULL: nobody sampled power */
+	struct rvp_origin origin;   /* empty before rvp_origin_make */
 	struct rvp_metrics metrics; /* what the program said of itself */
 	struct rvp_device devices[RVP_DEVICES_MAX]; /* number 1 is devices[0] */
 	size_t device_count;

@@ -68,6 +68,8 @@ static void write_run(struct writer *writer)
 	rvp_json_number(json, "processes_alive", run->alive_count);
 	rvp_json_number(json, "unfollowed", run->unfollowed);
 	rvp_json_string(json, "log", run->is_folded ? "folded" : "whole");
+	if (*run->origin.fingerprint)
+		rvp_json_string(json, "fingerprint", run->origin.fingerprint);
 	rvp_json_close(json, '}');
 }
 

@@ -318,6 +318,8 @@ void rvp_trace_close(struct rvp_trace *trace)
 		      "\",\"cut_events\":%" PRIu64 ",\"cut_slices\":%" PRIu64,
 		      trace->run->begin_ns / 1000, trace->run->begin_ns, trace->cut_events,
 		      trace->cut_slices);
+	if (*trace->run->origin.fingerprint)
+		rvp_trace_put(trace, ",\"fingerprint\":\"%s\"", trace->run->origin.fingerprint);
 	if (trace->devices)
 		rvp_trace_put(trace,
 			      ",\"cut_device_work\":%" PRIu64 ",\"untimed_device_work\":%" PRIu64

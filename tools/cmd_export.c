@@ -190,6 +190,7 @@ static struct rvp_status export(const struct arguments *arguments, const char *f
 
 	if (rvp_failed(status))
 		return status;
+	rvp_origin_make(run, NULL);
 	if (!strcmp(arguments->format, "csv"))
 		snprintf(path, sizeof path, "%s/kernels-all.csv", folder);
 	else

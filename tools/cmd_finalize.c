@@ -11,8 +11,8 @@
 
 static const char help[] =
     "Usage: rvprof finalize [--output DIR] DIR\n"
-    "Writes memory.csv, categories.csv, latency.csv, kernels.csv (where a device was met), trace.json and\n"
-    "summary.json of a run folder from its records, again if they are there. `rvprof report` does it by itself\n"
+    "Writes memory.csv, categories.csv, latency.csv, kernels.csv (where a device was met), trace.json,\n"
+    "run.json and summary.json of a run folder from its records, again if they are there. `rvprof report` does it by itself\n"
     "when it is needed.\n"
     "  --output DIR  into this folder, made if need be, in place of the run's own\n"
     "  --help        this\n";

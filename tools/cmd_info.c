@@ -55,6 +55,10 @@ static void print_run(const struct rvp_run *run)
 	       run->is_folded ? "folded" : "whole");
 	printf("processes  %zu, %zu running, %" PRIu64 " not followed\n", run->process_count,
 	       run->alive_count, run->unfollowed);
+	if (*run->origin.fingerprint)
+		printf("fingerprint  %s\n", run->origin.fingerprint);
+	if (*run->origin.config_fingerprint)
+		printf("config     %s\n", run->origin.config_fingerprint);
 	if (run->clock_is_guessed)
 		printf("clock      no second anchor: times are guessed, their order is right\n");
 	if (run->flaw[0]) {
@@ -151,6 +155,10 @@ static void print_json(const struct rvp_run *run)
 	rvp_json_bool(&json, "complete", run->alive_count == 0);
 	rvp_json_number(&json, "processes_alive", run->alive_count);
 	rvp_json_number(&json, "unfollowed", run->unfollowed);
+	if (*run->origin.fingerprint)
+		rvp_json_string(&json, "fingerprint", run->origin.fingerprint);
+	if (*run->origin.config_fingerprint)
+		rvp_json_string(&json, "config_fingerprint", run->origin.config_fingerprint);
 	rvp_json_bool(&json, "clock_is_guessed", run->clock_is_guessed);
 	if (run->flaw[0])
 		rvp_json_string(&json, "flaw", run->flaw);
@@ -172,6 +180,7 @@ static int inform(const char *folder, bool is_json)
 		rvp_complain_of(&status);
 		return RVP_EXIT_USAGE;
 	}
+	rvp_origin_make(run, NULL);
 	if (is_json) {
 		print_json(run);
 	} else {

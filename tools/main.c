@@ -7,6 +7,7 @@
  */
 #include "tools/commands.h"
 
+#include "prove/environment.h"
 #include "record/schema.h"
 
 #include <stdbool.h>
@@ -103,6 +104,7 @@ static int print_version(void)
 
 int main(int argc, char **argv)
 {
+	rvp_origin_made_by(rvp_environment_make);
 	if (argc < 2) {
 		rvp_complain("nothing to run; `rvprof --help` tells what there is");
 		return RVP_EXIT_USAGE;

@@ -24,7 +24,7 @@
 enum { LINE_BYTES = 512 };
 
 static const char *const outputs[] = {"summary.json", "memory.csv", "categories.csv", "latency.csv",
-				      "kernels.csv", "power.csv", "trace.json"};
+				      "kernels.csv", "power.csv", "trace.json", "run.json"};
 
 static uint64_t number(const json_t *object, const char *name)
 {

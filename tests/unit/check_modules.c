@@ -172,6 +172,33 @@ START_TEST(objects_by_the_list_of_link_maps)
 }
 END_TEST
 
+static int count_object(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	(void)bytes;
+	*(uint32_t *)context += info->dlpi_phnum > 0;
+	return 0;
+}
+
+START_TEST(every_loaded_object_is_in_the_list)
+{
+	struct rvp_object_list list = {.count = 0};
+	const void *met[64];
+	uint32_t count = 0, by_loader = 0;
+	struct rvp_object object;
+	uint64_t address;
+
+	ck_assert_ptr_nonnull(dlopen(path_of("libfixture_one.so"), RTLD_NOW));
+	while (rvp_object_next(&list, &address)) {
+		ck_assert(count < 64 && rvp_object_find(address, &object));
+		for (uint32_t i = 0; i < count; i++)
+			ck_assert_ptr_ne(met[i], object.link_map);
+		met[count++] = object.link_map;
+	}
+	dl_iterate_phdr(count_object, &by_loader);
+	ck_assert_uint_eq(count, by_loader);
+}
+END_TEST
+
 int main(int argument_count, char **arguments)
 {
 	Suite *suite = suite_create("modules");
@@ -183,6 +210,7 @@ int main(int argument_count, char **arguments)
 	tcase_add_test(cases, a_module_is_told_once_and_whole);
 	tcase_add_test(cases, symbols_as_the_loader_finds_them);
 	tcase_add_test(cases, objects_by_the_list_of_link_maps);
+	tcase_add_test(cases, every_loaded_object_is_in_the_list);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }

@@ -42,7 +42,8 @@ START_TEST(each_variable)
 	ck_assert(READ("RVPROF_MODE=full", "RVPROF_PYTHON=off", "RVPROF_NO_FOLLOW=", "RVPROF_MAX_LOG=64MiB",
 		       "RVPROF_ONLY=python*,x", "RVPROF_OUTPUT=a b", "RVPROF_FINALIZE=0",
 		       "RVPROF_EXIT_WAIT=3", "RVPROF_DISABLE=1", "RVPROF_RUN_DIR=/r", "RVPROF_COLOR=never",
-		       "RVPROF_FORCE=1"));
+		       "RVPROF_FORCE=1",
+		       "RVPROF_CONFIG_FINGERPRINT=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"));
 	ck_assert_int_eq(options.mode, RVP_MODE_FULL);
 	ck_assert(!options.python && !options.follow && !options.finalize && options.disable &&
 		  options.force);
