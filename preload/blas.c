@@ -5,7 +5,6 @@
 #include "preload/blas.h"
 
 #include "preload/emit.h"
-#include "preload/enter.h"
 #include "preload/functions.h"
 #include "preload/mark_stamp.h"
 #include "preload/pause.h"
@@ -57,7 +56,7 @@ static uint64_t size(int64_t number)
 
 static void tell(const struct call *call)
 {
-	struct rvp_thread *thread = rvp_enter();
+	struct rvp_thread *thread = rvp_enter_for_mark();
 	uint64_t stamp;
 
 	if (!thread)

@@ -16,8 +16,7 @@
 
 #include "preload/elf_image.h"
 #include "preload/emit.h"
-#include "preload/enter.h"
-#include "preload/own.h"
+#include "preload/mark_stamp.h"
 #include "preload/recorder.h"
 #include "preload/window.h"
 #include "preload/writes.h"
@@ -64,20 +63,10 @@ static _Atomic bool is_warming_up;
 /* Where the outermost front of this thread stands; 0: none does. */
 static __thread uintptr_t outermost __attribute__((tls_model("initial-exec")));
 
-static struct rvp_thread *enter(void)
-{
-	struct rvp_thread *thread = rvp_enter();
-
-	if (!thread && atomic_load(&rvp_process.state) == RVP_READY &&
-	    atomic_load_explicit(rvp_alive, memory_order_relaxed))
-		rvp_lose(rvp_local.phase == RVP_OUTSIDE ? RVP_LOSS_NO_BUFFER : RVP_LOSS_MARK_REENTRANT, 1);
-	return thread;
-}
-
 static void tell(enum number number, enum rvp_step_kind kind, const char *name, enum rvp_step_phase phase,
 		 uint64_t tokens, uint64_t seq_len)
 {
-	struct rvp_thread *thread = enter();
+	struct rvp_thread *thread = rvp_enter_for_mark();
 	struct rvp_text text = {name, strlen(name)};
 
 	if (!thread)

@@ -235,8 +235,9 @@ static bool read_image(struct image *image, const struct dl_phdr_info *info)
 		if (header->p_type == PT_DYNAMIC)
 			dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + header->p_vaddr);
 		if (header->p_type == PT_GNU_RELRO) {
-			image->relro_low = info->dlpi_addr + header->p_vaddr;
-			image->relro_high = image->relro_low + header->p_memsz;
+			/* Whole pages, as glibc protects them. */
+			image->relro_low = (info->dlpi_addr + header->p_vaddr) & ~(uintptr_t)4095;
+			image->relro_high = (info->dlpi_addr + header->p_vaddr + header->p_memsz) & ~(uintptr_t)4095;
 		}
 	}
 	if (!dynamic)

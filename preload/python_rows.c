@@ -4,7 +4,6 @@
 
 #include "preload/adapter_calls.h"
 #include "preload/emit.h"
-#include "preload/enter.h"
 #include "preload/mark_stamp.h"
 #include "preload/own.h"
 #include "preload/python_frames.h"
@@ -182,7 +181,7 @@ static __attribute__((noinline)) void note_first(enum rvp_python_call kind, uint
 	unsigned count =
 	    open_codes(frame ? frame : more.PyEval_GetFrame(), kind == RVP_PYTHON_CALL_END, codes);
 	struct rvp_python *interpreter = rvp_python_current();
-	struct rvp_thread *thread = interpreter ? rvp_enter() : NULL;
+	struct rvp_thread *thread = interpreter ? rvp_enter_for_mark() : NULL;
 	struct place *place = thread ? place_of(thread, interpreter) : NULL;
 
 	if (place) {
@@ -210,11 +209,9 @@ static void note(enum rvp_python_call kind, uint64_t code, void *frame)
 		errno = error;
 		return;
 	}
-	thread = rvp_enter();
-	if (!thread) {
-		rvp_lose(RVP_LOSS_MARK_REENTRANT, 1);
+	thread = rvp_enter_for_mark();
+	if (!thread)
 		return;
-	}
 	place = place_of(thread, interpreter);
 	if (place)
 		put_call_of(thread, interpreter, place, kind, code);
@@ -449,7 +446,10 @@ static const char *find_interpreter(void)
 {
 	static _Atomic enum found known;
 	enum found found = atomic_load(&known);
+	struct rvp_object object;
 
+	if (found == FOUND && !rvp_object_find((uintptr_t)python->Py_IsInitialized, &object))
+		return "the interpreter was unloaded";
 	if (found == NO_INTERPRETER) {
 		dl_iterate_phdr(visit, &found);
 		atomic_store(&known, found);

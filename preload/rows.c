@@ -17,8 +17,13 @@
 
 enum { RECORD_BYTES = 8, TAKEN_AT_ONCE = 256 };
 
+_Atomic uint32_t rvp_rows_asked;
+static _Atomic uint64_t asker; /* number of the process */
+static _Atomic bool is_queued;
 static _Atomic uint32_t open_kinds, window, wanted_kinds;
-static _Atomic uint64_t owner, taken; /* number of the process that opened it: a child by fork has another */
+static _Atomic uint64_t taken;
+static _Atomic uint64_t owner;    /* number of the process that opened it: a child by fork has another */
+static _Atomic uint64_t changing; /* likewise, of one in which a thread opens or closes just now */
 
 uint32_t rvp_rows_kinds(void)
 {
@@ -26,7 +31,12 @@ uint32_t rvp_rows_kinds(void)
 
 	if (__builtin_expect(!kinds, 1))
 		return 0;
-	return atomic_load_explicit(&owner, memory_order_relaxed) == rvp_process.number ? kinds : 0;
+	return rvp_rows_is_ours() ? kinds : 0;
+}
+
+bool rvp_rows_is_ours(void)
+{
+	return atomic_load_explicit(&owner, memory_order_relaxed) == rvp_process.number;
 }
 
 uint32_t rvp_rows_window(void)
@@ -89,6 +99,23 @@ static uint32_t at_least(void)
 	return rvp_process.options.rows && !is_paused ? RVP_ROWS_ALL : 0;
 }
 
+/* False: another thread does, or this one below: its text is Python, between whose instructions others are called. */
+static bool begin_change(void)
+{
+	uint64_t there = atomic_load(&changing);
+
+	while (there != rvp_process.number)
+		if (atomic_compare_exchange_strong(&changing, &there, rvp_process.number))
+			return true;
+	return false;
+}
+
+static void want(uint32_t kinds)
+{
+	atomic_store(&asker, rvp_process.number);
+	atomic_store(&rvp_rows_asked, 1 + kinds);
+}
+
 uint32_t rvp_rows_open(uint32_t wanted)
 {
 	const char *why = "";
@@ -102,6 +129,10 @@ uint32_t rvp_rows_open(uint32_t wanted)
 		rvp_rows_ask(wanted);
 		return wanted;
 	}
+	if (!begin_change()) {
+		want(wanted);
+		return wanted;
+	}
 	atomic_store(&wanted_kinds, wanted);
 	atomic_store(&open_kinds, 0);
 	if (wanted) {
@@ -112,15 +143,12 @@ uint32_t rvp_rows_open(uint32_t wanted)
 	kinds = change(wanted, &why);
 	tell(kinds, wanted, why);
 	atomic_store(&open_kinds, kinds);
+	atomic_store(&changing, 0);
 	errno = error;
 	return kinds;
 }
 
 /* ---- asking ---- */
-
-_Atomic uint32_t rvp_rows_asked;
-static _Atomic uint64_t asker; /* number of the process */
-static _Atomic bool is_queued;
 
 /* By the interpreter, with its lock. A child by fork has its parent's queue. */
 static int answer(void *nothing)
@@ -154,10 +182,18 @@ void rvp_rows_ask(uint32_t kinds)
 
 	kinds |= at_least();
 	is_so = kinds ? kinds == atomic_load(&wanted_kinds) && rvp_rows_kinds() : !rvp_rows_kinds();
-
-	atomic_store(&asker, rvp_process.number);
-	atomic_store(&rvp_rows_asked, is_so ? 0 : 1 + kinds);
+	if (is_so && atomic_load(&changing) != rvp_process.number)
+		atomic_store(&rvp_rows_asked, 0);
+	else
+		want(kinds);
 	rvp_rows_look();
+}
+
+void rvp_rows_after_fork(bool is_open)
+{
+	atomic_store(&taken, 0);
+	if (is_open && rvp_process.options.rows)
+		rvp_rows_ask(RVP_ROWS_ALL);
 }
 
 void rvp_rows_at_mark_slow(void)

@@ -32,6 +32,9 @@ uint32_t rvp_rows_open(uint32_t kinds);
  * it can; in a process without one at the program's next mark (rvp_rows_at_mark). */
 void rvp_rows_ask(uint32_t kinds);
 
+/* In a child by fork, with a share of its own. is_open: blocks are recorded in it. */
+void rvp_rows_after_fork(bool is_open);
+
 /* Now and then: what was asked for and could not be passed on. In any phase. */
 void rvp_rows_look(void);
 
@@ -52,6 +55,9 @@ static inline uint32_t rvp_rows_of_level(int level)
 /* What is recorded at present; the window's number, from 1, in this process. */
 uint32_t rvp_rows_kinds(void);
 uint32_t rvp_rows_window(void);
+
+/* False: a callback that a child by fork has of its parent. */
+bool rvp_rows_is_ours(void);
 
 /* Whether one more such record may be written; if not, it is counted. In phase OURS. */
 bool rvp_rows_has_room(struct rvp_thread *thread);

@@ -158,7 +158,8 @@ void rvp_snapshot_look(struct rvp_thread *thread)
 	if (look_at_writes(thread))
 		return;
 	thread->moved_bytes = 0;
-	rvp_imports_refresh();
+	if (rvp_stack_has_room(thread))
+		rvp_imports_refresh();
 	rvp_adapter_look();
 	if (rvp_process.buffers && is_due())
 		rvp_snapshot(thread);

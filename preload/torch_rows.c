@@ -10,7 +10,6 @@
 
 #include "preload/elf_image.h"
 #include "preload/emit.h"
-#include "preload/enter.h"
 #include "preload/mark_stamp.h"
 #include "preload/python_rows.h"
 #include "preload/rows.h"
@@ -249,9 +248,9 @@ static const char *args_of(const void *function, struct line *line)
 
 static void tell(enum rvp_scope_kind kind, const char *name, const char *args)
 {
-	struct rvp_thread *thread = rvp_enter();
 	struct rvp_told told[3] = {{.from = NULL}, {.from = name}, {.from = args}};
 	int error = errno;
+	struct rvp_thread *thread = rvp_rows_is_ours() ? rvp_enter_for_mark() : NULL;
 	uint64_t stamp;
 
 	if (!thread)

@@ -32,7 +32,7 @@ static bool step_of_rule(rvp_rule rule, uint64_t *step)
 	int64_t offset = rvp_rule_cfa_offset(rule);
 
 	switch (rvp_rule_kind(rule)) {
-	case RVP_RULE_SP: *step = (uint64_t)offset; return offset > 0 && offset <= step_most_bytes;
+	case RVP_RULE_SP: *step = (uint64_t)offset; return offset > 0 && offset <= step_most_bytes && !(offset & 7);
 	case RVP_RULE_BP: *step = RVP_STRAIGHT_BY_BP; return true;
 	case RVP_RULE_END: *step = RVP_STRAIGHT_END; return true;
 	default: return false;
@@ -94,14 +94,17 @@ static __attribute__((noinline)) uint64_t step_by_bp(struct rvp_straight *walk, 
 	return cfa > sp && cfa <= high && !(cfa & 7) ? cfa : 0;
 }
 
+/* The key comes last: where there is no memory the next walk tries again. */
 static bool start(struct rvp_straight_steps *steps, uint64_t key)
 {
 	if (!steps->steps)
 		steps->steps = rvp_own_map(STEPS * sizeof *steps->steps);
 	else
 		memset(steps->steps, 0, STEPS * sizeof *steps->steps);
+	if (!steps->steps || !rvp_path_cache_reset(&steps->paths))
+		return false;
 	steps->key = key;
-	return steps->steps && rvp_path_cache_reset(&steps->paths);
+	return true;
 }
 
 bool rvp_straight_walk(struct rvp_straight_steps *steps, uint64_t key, struct rvp_caller caller, uint64_t high,
@@ -112,7 +115,7 @@ bool rvp_straight_walk(struct rvp_straight_steps *steps, uint64_t key, struct rv
 	uint32_t count = 0;
 
 	walk->has_bp = false;
-	if ((steps->key != key || !steps->steps) && !start(steps, key))
+	if ((steps->key != key || !steps->paths.paths) && !start(steps, key))
 		return false;
 	all = steps->steps;
 	for (;;) {

@@ -14,6 +14,7 @@
 #include "preload/quick.h"
 #include "preload/rows.h"
 #include "preload/snapshot.h"
+#include "preload/stack_room.h"
 #include "preload/stamp.h"
 #include "preload/window_hold.h"
 
@@ -91,9 +92,10 @@ uint64_t rvp_window_alive(void)
 /* In a child by fork that is not at home yet the word is 0, and stays it. */
 static void set_alive(void)
 {
-	uint64_t before = atomic_load(rvp_alive), now = rvp_window_alive();
+	uint64_t before = atomic_load(rvp_alive);
 
-	while (before && !atomic_compare_exchange_weak(rvp_alive, &before, now))
+	/* Asked anew at each try: who changed the word meanwhile changed what it says before. */
+	while (before && !atomic_compare_exchange_weak(rvp_alive, &before, rvp_window_alive()))
 		;
 }
 
@@ -282,7 +284,8 @@ void rvp_window_look(struct rvp_thread *thread)
 {
 	look_at_times(thread);
 	look_at_order(thread);
-	rvp_rows_look();
+	if (atomic_load_explicit(&rvp_rows_asked, memory_order_relaxed) && rvp_stack_has_room(thread))
+		rvp_rows_look();
 }
 
 /* ---- begin and end ---- */
@@ -303,8 +306,6 @@ static void begin(uint32_t held)
 		rvp_pause_begin();
 	if (!held)
 		rvp_pause_end();
-	if (!held && rvp_process.options.rows)
-		rvp_rows_ask(RVP_ROWS_ALL);
 	if (rvp_process.is_windowed)
 		rvp_quick_set_closed(held != 0);
 	rvp_window_begin_steps();
@@ -314,6 +315,8 @@ void rvp_window_start(void)
 {
 	rvp_process.is_windowed = rvp_options_have_windows(&rvp_process.options);
 	begin(rvp_process.options.capture ? RVP_HELD_BY_PROGRAM : 0);
+	if (!atomic_load(&rvp_process.entry->held) && rvp_process.options.rows)
+		rvp_rows_ask(RVP_ROWS_ALL);
 }
 
 /* `entry` is new; its parent's word on the program's stop is gone with the old one. */
@@ -321,6 +324,7 @@ void rvp_window_after_fork(uint32_t parents_held)
 {
 	atomic_store(&taken, 0);
 	begin(parents_held & RVP_HELD_BY_PROGRAM);
+	rvp_rows_after_fork(!atomic_load(&rvp_process.entry->held));
 }
 
 void rvp_window_end(struct rvp_thread *thread)

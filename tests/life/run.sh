@@ -272,7 +272,7 @@ fi
 # The log stays below the bound, and the totals stay exact.
 if wanted day; then
 	events=13500000 bound=16
-	[ -z "$quick" ] || events=1350000 bound=2
+	[ -z "$quick" ] || events=1700000 bound=2
 	limit_s=120 observe bare "$bin/day" $events
 	settings="RVPROF_MAX_LOG=${bound}MiB"
 	limit_s=200 observe_ours sampled "$bin/day" $events

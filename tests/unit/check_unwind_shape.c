@@ -367,6 +367,23 @@ START_TEST(a_hit_takes_little_stack)
 }
 END_TEST
 
+/* Numbers are kept behind steps: memory for the one and none for the other is none, and the next walk asks again. */
+START_TEST(a_straight_walk_without_memory_is_none)
+{
+	struct rvp_straight_steps steps = {0};
+	struct rvp_straight walk;
+
+	caller = (struct rvp_caller){.pc = 0x401000, .sp = (uint64_t)stack};
+	for (unsigned refused = 1; refused <= 2; refused++) {
+		double_map_refused = refused;
+		ck_assert(!rvp_straight_walk(&steps, 7, caller, high(), 1, &walk));
+		ck_assert_uint_eq(double_map_refused, 0);
+	}
+	ck_assert(!rvp_straight_walk(&steps, 7, caller, high(), 1, &walk)); /* no rules */
+	ck_assert_ptr_nonnull(steps.paths.paths);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("unwind_shape");
@@ -381,6 +398,7 @@ int main(void)
 	tcase_add_test(cases, shapes_of_one_caller_stand_side_by_side);
 	tcase_add_test(cases, never_another_path_s_number);
 	tcase_add_test(cases, functions_in_any_order_are_told_apart);
+	tcase_add_test(cases, a_straight_walk_without_memory_is_none);
 	tcase_add_test(cases, a_hit_takes_little_stack);
 	tcase_set_timeout(cases, 60);
 	suite_add_tcase(suite, cases);

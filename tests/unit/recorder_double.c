@@ -18,7 +18,7 @@ __thread struct rvp_local rvp_local __attribute__((tls_model("initial-exec")));
 struct double_node *double_nodes, *double_python_nodes;
 struct double_module *double_modules;
 struct double_code *double_codes;
-unsigned double_record_count, double_fails;
+unsigned double_record_count, double_fails, double_map_refused;
 _Atomic uint64_t double_lost[RVP_LOSS_COUNT];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -27,8 +27,11 @@ static _Atomic uint64_t own_bytes;
 
 void *rvp_own_map(size_t bytes)
 {
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *at;
 
+	if (double_map_refused && --double_map_refused == 0)
+		return NULL;
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	own_bytes += at == MAP_FAILED ? 0 : bytes;
 	return at == MAP_FAILED ? NULL : at;
 }

@@ -29,6 +29,7 @@ extern struct double_module *double_modules;
 extern struct double_code *double_codes;
 extern unsigned double_record_count, double_fails; /* fails: the next records that cannot be kept */
 extern _Atomic uint64_t double_lost[RVP_LOSS_COUNT];
+extern unsigned double_map_refused; /* the how many-th map from here on gets no memory; 0: none */
 
 /* The calling thread's, made at the first call; with the bounds of its stack. */
 struct rvp_thread *double_thread(void);
