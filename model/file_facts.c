@@ -192,11 +192,11 @@ static struct rvp_status read_one(const char *path, struct rvp_model_facts *fact
 		if (model.kind == RVP_MODEL_GGUF || model.kind == RVP_MODEL_SAFETENSORS)
 			status = rvp_model_facts_add(facts, path, &model);
 		else
-			status = rvp_fail_with(
-			    "read", path,
-			    model.kind ? "it is a %s: only GGUF and safetensors say what is in them"
-				       : "it is no model file (%s): GGUF and safetensors are read",
-			    rvp_model_kind_names[model.kind]);
+			status = model.kind ? rvp_fail_with("read", path,
+							    "it is a %s: only GGUF and safetensors say what is in them",
+							    rvp_model_kind_names[model.kind])
+					    : rvp_fail_with("read", path,
+							    "it is no model file: GGUF and safetensors are read");
 		rvp_model_free(&model);
 	}
 	close(file);

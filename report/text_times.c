@@ -86,7 +86,7 @@ static struct rvp_status find_mark(const struct rvp_run *run, uint32_t process, 
 	if (is_found)
 		return RVP_OK;
 	return rvp_fail_with("find the moment", text,
-			     "no mark of that name; write 12.5s, 40%%, peak, end%s%s",
+			     "no mark of that name; write 12.5s, 40%%, step:3, peak, end%s%s",
 			     *labels ? " or a mark: " : "", labels);
 }
 

@@ -2,8 +2,8 @@
 /* whole_file.h: a file that is there whole or as it was: written beside, as PATH.new, and renamed.
  *
  * Invariants
- *   (W1) What is no plain file (a device, a pipe, a folder) is refused before anything is made: a rename would take
- *        its place.
+ *   (W1) What is no plain file (a device, a pipe, a folder) is refused before anything is made: a rename would
+ *        take its place.
  *   (W2) A link stays: its target is what is replaced.
  *   (W3) Where writing fails nothing is left beside. */
 #ifndef RVP_REPORT_WHOLE_FILE_H

@@ -221,6 +221,31 @@ static uint64_t first_recorded(const struct rvp_schedule *schedule)
 	return schedule->skip_first + (schedule->skip_first_wait ? 0 : schedule->wait) + schedule->warmup;
 }
 
+static const char how_steps_are_marked[] =
+    " (steps are marked by rvprof_step, rvprof.step, NVTX ranges named step, or known functions as llama_decode)";
+
+/* Of processes that recorded nothing at all nobody knows the options, only what held them back. */
+static void say_never_by_holds(const struct rvp_run *run, const struct sums *sums, char text[RVP_WINDOWS_TEXT_BYTES])
+{
+	uint32_t holds = 0;
+	char ran[RVP_NUMBER_TEXT_BYTES];
+
+	for (size_t i = 0; i < run->process_count; i++)
+		holds |= run->processes[i].was_held;
+	if (holds & RVP_HELD_BY_SCHEDULE)
+		snprintf(text, RVP_WINDOWS_TEXT_BYTES,
+			 "no block was recorded: no step of --schedule or --steps began, and %" PRIu64 " step%s seen%s",
+			 sums->steps_seen, sums->steps_seen == 1 ? " was" : "s were",
+			 sums->steps_seen ? "" : how_steps_are_marked);
+	else if (holds & RVP_HELD_BY_PROGRAM)
+		snprintf(text, RVP_WINDOWS_TEXT_BYTES,
+			 "no block was recorded: nothing that --capture waits for was called "
+			 "(rvprof_start, `rvprof ctl start`, cudaProfilerStart)");
+	else
+		snprintf(text, RVP_WINDOWS_TEXT_BYTES, "no block was recorded: the run took %s, and --delay is longer",
+			 rvp_text_duration(run->end_ns - run->begin_ns, ran));
+}
+
 static void say_never(const struct rvp_run *run, const struct sums *sums, const struct rvp_options *options,
 		      char text[RVP_WINDOWS_TEXT_BYTES])
 {
@@ -232,8 +257,7 @@ static void say_never(const struct rvp_run *run, const struct sums *sums, const 
 			 "no block was recorded: --%s %s begins with step %" PRIu64 ", and %" PRIu64 " step%s seen%s",
 			 options->has_schedule ? "schedule" : "steps", part, first_recorded(&options->schedule),
 			 sums->steps_seen, sums->steps_seen == 1 ? " was" : "s were",
-			 sums->steps_seen ? "" : " (steps are marked by rvprof_step, rvprof.step, NVTX ranges named step, "
-						 "or known functions as llama_decode)");
+			 sums->steps_seen ? "" : how_steps_are_marked);
 	} else if (options->capture) {
 		snprintf(text, RVP_WINDOWS_TEXT_BYTES, "no block was recorded: --capture %s, and %s",
 			 options->capture == RVP_CAPTURE_CUDA ? "cuda" : "program",
@@ -251,10 +275,13 @@ void rvp_windows_text(const struct rvp_run *run, char text[RVP_WINDOWS_TEXT_BYTE
 {
 	struct sums sums = sums_of(run);
 	struct rvp_options options;
+	bool is_known;
 
-	was_asked(run, &options);
+	is_known = was_asked(run, &options);
 	if (sums.windows)
 		say_recorded(run, &sums, &options, text);
+	else if (!is_known)
+		say_never_by_holds(run, &sums, text);
 	else
 		say_never(run, &sums, &options, text);
 }

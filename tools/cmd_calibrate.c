@@ -100,5 +100,5 @@ int rvp_cmd_calibrate(int argc, char **argv)
 	status = answer(only_show, is_json);
 	if (rvp_failed(status))
 		rvp_complain_of(&status);
-	return rvp_failed(status) ? RVP_EXIT_USAGE : fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
+	return rvp_failed(status) ? RVP_EXIT_USAGE : RVP_EXIT_DONE;
 }

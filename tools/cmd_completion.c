@@ -272,5 +272,5 @@ int rvp_cmd_completion(int argc, char **argv)
 		rvp_complain("completion is for bash, zsh or fish: rvprof completion bash|zsh|fish");
 		return RVP_EXIT_USAGE;
 	}
-	return fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
+	return RVP_EXIT_DONE;
 }

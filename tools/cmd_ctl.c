@@ -144,7 +144,7 @@ static int say(const struct rvp_recorded_process *process, const struct asked *a
 			print_held(atomic_load(&process->entry->held));
 		putchar('\n');
 	}
-	return fflush(stdout) ? RVP_EXIT_NO : status;
+	return status;
 }
 
 static int order(const struct rvp_recorded_process *process, const struct asked *asked)
@@ -196,7 +196,7 @@ static int dump(const struct rvp_recorded_process *process, const struct asked *
 	if (asked->is_json)
 		return say(process, asked, "done", RVP_EXIT_DONE);
 	printf("the outputs so far are in %s/\n", asked->output ? asked->output : process->folder);
-	return fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
+	return RVP_EXIT_DONE;
 }
 
 /* ---- words ---- */
@@ -276,7 +276,7 @@ int rvp_cmd_ctl(int argc, char **argv)
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
 		switch (option) {
-		case 'h': fputs(help, stdout); return fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
+		case 'h': fputs(help, stdout); return RVP_EXIT_DONE;
 		case 'j': asked.is_json = true; break;
 		case 'o': asked.output = optarg; break;
 		case 'l':

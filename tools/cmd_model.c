@@ -254,7 +254,7 @@ static int answer_words(struct rvp_model_wish *wish, int count, char **words)
 		rvp_complain_of(&status);
 		return RVP_EXIT_USAGE;
 	}
-	return fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
+	return RVP_EXIT_DONE;
 }
 
 int rvp_cmd_model(int argc, char **argv)
@@ -274,7 +274,7 @@ int rvp_cmd_model(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, ":", rvp_model_options, NULL)) != -1) {
 		if (option == HELP || option == LAYERS) {
 			option == HELP ? (void)fputs(help, stdout) : print_layers();
-			return fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
+			return RVP_EXIT_DONE;
 		}
 		if (option == '?' || option == ':') {
 			rvp_complain_of_option(argv[0], option, argv[optind - 1], rvp_model_options);

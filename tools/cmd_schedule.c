@@ -109,8 +109,6 @@ static int preview(const char *spec, const char *number, bool is_json)
 		return RVP_EXIT_USAGE;
 	}
 	sums = is_json ? print_json(&schedule, count, spec) : print_lines(&schedule, count);
-	if (fflush(stdout))
-		return RVP_EXIT_NO;
 	note(&schedule, &sums, count);
 	return RVP_EXIT_DONE;
 }

@@ -257,7 +257,7 @@ static int tell(const struct kind *kind, const char *path, struct answer *answer
 		rvp_complain_of(&status);
 		return RVP_EXIT_USAGE;
 	}
-	return fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
+	return RVP_EXIT_DONE;
 }
 
 static const struct kind *kind_of(const char *name)

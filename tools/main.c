@@ -3,16 +3,19 @@
  * ..`.
  *
  * Help has two pages (commands.def): the first screen, and the rest. A reserved name says that it is not
- * built yet.
+ * built yet. What a command printed is written here, and what could not be is said: no command need look.
  */
 #include "tools/commands.h"
 
 #include "prove/environment.h"
 #include "record/schema.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct command {
 	const char *name, *help;
@@ -67,7 +70,7 @@ static int print_help(bool all)
 		print_commands(2);
 	puts(all ? "\n`rvprof COMMAND --help` tells about one of them."
 		 : "\n`rvprof help --all` lists the rest, `rvprof COMMAND --help` tells about one of them.");
-	return fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
+	return RVP_EXIT_DONE;
 }
 
 static int say_reserved(const char *name)
@@ -99,10 +102,10 @@ static int help(int argc, char **argv)
 static int print_version(void)
 {
 	printf("rvprof %s\nhost memory, log format %d\n", RVP_VERSION, RVP_FORMAT_VERSION);
-	return fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
+	return RVP_EXIT_DONE;
 }
 
-int main(int argc, char **argv)
+static int answer(int argc, char **argv)
 {
 	rvp_origin_made_by(rvp_environment_make);
 	if (argc < 2) {
@@ -118,4 +121,34 @@ int main(int argc, char **argv)
 	if (command_of(argv[1]))
 		return command_of(argv[1])->function(argc - 1, argv + 1);
 	return rvp_cmd_run(argc, argv);
+}
+
+/* Also where the write that failed lies back: its errno is gone then. */
+static bool nobody_reads(void)
+{
+	struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	return errno == EPIPE || (poll(&output, 1, 0) == 1 && output.revents & POLLERR);
+}
+
+/* A command that failed has complained. A pipe that nobody reads is no failure of ours. */
+static int with_output(int status)
+{
+	int error;
+
+	errno = 0;
+	if (status != RVP_EXIT_DONE && status != RVP_EXIT_NO)
+		return status;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	error = errno;
+	if (nobody_reads())
+		return status;
+	rvp_complain("cannot write standard output%s%s", error ? ": " : "", error ? strerror(error) : "");
+	return RVP_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	return with_output(answer(argc, argv));
 }

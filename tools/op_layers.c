@@ -371,7 +371,7 @@ int rvp_op_of_layers(int argc, char **argv)
 	if (!rvp_failed(status))
 		status = answer(&wish);
 	if (!rvp_failed(status))
-		return fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
+		return RVP_EXIT_DONE;
 	rvp_complain_of(&status);
 	return RVP_EXIT_USAGE;
 }

@@ -38,7 +38,7 @@ const char rvp_report_help[] =
     "them\n"
     "  --color WHEN        auto, always or never; NO_COLOR and FORCE_COLOR are heard "
     "too\n\n" RVP_QUESTIONS_HELP "\n"
-    "TIME: 12.5s since the start, 40% of the run, peak, end, or a mark's label.\n";
+    "TIME: 12.5s since the start, 40% of the run, step:3, peak, end, or a mark's label.\n";
 
 /* clang-format off */
 const struct option rvp_report_options[] = {

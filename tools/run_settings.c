@@ -158,7 +158,7 @@ static int read_words(struct rvp_run_settings *settings, int argc, char **argv, 
 	while ((option = getopt_long(argc, argv, "+:o:fqh", long_options, NULL)) != -1) {
 		if (option == HELP) {
 			rvp_run_help();
-			*status = fflush(stdout) ? RVP_EXIT_NO : RVP_EXIT_DONE;
+			*status = RVP_EXIT_DONE;
 			return -1;
 		}
 		*status = RVP_EXIT_RUN_FAILED;

@@ -87,7 +87,7 @@ START_TEST(what_is_no_moment_is_told_with_what_would_be_one)
 
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
 		ck_assert_ptr_nonnull(
-		    strstr(complaint_of(wrong[i]), "12.5s, 40%, peak, end or a mark: loaded"));
+		    strstr(complaint_of(wrong[i]), "12.5s, 40%, step:3, peak, end or a mark: loaded"));
 	ck_assert_ptr_null(strchr(complaint_of("load"), '\033'));
 	ck_assert_ptr_nonnull(strstr(complaint_of("1000s"), "the run is "));
 	ck_assert_str_eq(complaint_of("step:2"), "the steps are 0 to 1");
