@@ -3,7 +3,10 @@
 #include "prove/digest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { PIECE_BYTES = 1 << 18 };
 
@@ -57,10 +60,31 @@ static struct rvp_status add_file(const struct rvp_digests *digests, struct rvp_
 	return ferror(file) ? rvp_fail("read", path, errno) : RVP_OK;
 }
 
+FILE *rvp_open_whole(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat info;
+	FILE *file = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+		errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+	else
+		file = fdopen(fd, "r");
+	if (!file) {
+		int error = errno;
+
+		close(fd);
+		errno = error;
+	}
+	return file;
+}
+
 struct rvp_status rvp_digest_of_file(const struct rvp_digests *digests, enum rvp_digest_kind kind,
 				     const char *path, uint8_t value[RVP_DIGEST_BYTES], uint64_t *file_bytes)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = rvp_open_whole(path);
 	int error = errno;
 	struct rvp_digest *digest = file ? digests->table->begin(kind) : NULL;
 	void *piece = malloc(PIECE_BYTES);

@@ -20,6 +20,9 @@ void rvp_digests_close(struct rvp_digests *digests);
 bool rvp_digest_of(const struct rvp_digests *digests, enum rvp_digest_kind kind, const void *data,
 		   size_t bytes, uint8_t value[RVP_DIGEST_BYTES]);
 
+/* For reading; NULL and an errno: also what is there and is no file, which could be without an end (a pipe, a device). */
+FILE *rvp_open_whole(const char *path);
+
 /* Of a whole file, read in pieces; *file_bytes is its length. */
 struct rvp_status rvp_digest_of_file(const struct rvp_digests *digests, enum rvp_digest_kind kind,
 				     const char *path, uint8_t value[RVP_DIGEST_BYTES], uint64_t *file_bytes);

@@ -12,11 +12,15 @@
 void rvp_findings_add(struct rvp_findings *findings, enum rvp_finding_kind kind, const char *path,
 		      uint64_t line, const char *format, ...)
 {
-	struct rvp_finding finding = {.kind = kind, .path = strdup(path), .line = line};
+	struct rvp_finding finding = {.kind = kind, .line = line};
 	va_list arguments;
 
 	findings->broken_count += kind == RVP_BROKEN;
 	findings->held_count += kind == RVP_HOLDS;
+	findings->not_covered_count += kind == RVP_NOT_COVERED;
+	if (findings->count >= RVP_FINDINGS_MAX)
+		return;
+	finding.path = strdup(path);
 	va_start(arguments, format);
 	if (vasprintf(&finding.what, format, arguments) < 0)
 		finding.what = NULL;

@@ -16,10 +16,13 @@ struct rvp_finding {
 	char *what;
 };
 
+/* A file made for it has a finding an entry: more than these are counted, and not kept. */
+enum { RVP_FINDINGS_MAX = 10000 };
+
 struct rvp_findings {
 	struct rvp_finding *rows;
 	size_t count, room;
-	size_t broken_count, held_count;
+	size_t broken_count, held_count, not_covered_count; /* of all, kept or not */
 	bool is_short; /* without memory: something is missing here, and nothing can be said to hold */
 };
 

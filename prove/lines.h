@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lines.h: a witness file, hashed line by line and as a whole in one pass. */
+/* lines.h: a witness file, hashed line by line and as a whole in one pass. It is read in
+ * pieces, so a line without an end takes no more memory than any other. */
 #ifndef RVP_PROVE_LINES_H
 #define RVP_PROVE_LINES_H
 
@@ -10,8 +11,8 @@ struct rvp_hashed_lines {
 	const char *path;
 	FILE *file;
 	struct rvp_digest *line_digest, *file_digest;
-	char *line;
-	size_t line_room;
+	char *piece; /* of the file; a line may take many */
+	size_t piece_bytes, used_bytes;
 	uint64_t line_count, bytes;
 };
 

@@ -91,10 +91,13 @@ static void print_text(const struct rvp_verified *verified)
 {
 	const struct rvp_findings *findings = &verified->findings;
 	char entries[RVP_NUMBER_TEXT_BYTES], decisions[RVP_NUMBER_TEXT_BYTES];
-	size_t not_covered = findings->count - findings->broken_count - findings->held_count;
+	size_t not_covered = findings->not_covered_count;
+	size_t all = findings->broken_count + findings->held_count + not_covered;
 
 	for (size_t i = 0; i < findings->count; i++)
 		print_row(&findings->rows[i]);
+	if (all > findings->count)
+		printf("... and %zu more\n", all - findings->count);
 	rvp_text_count(verified->entries, entries);
 	rvp_text_count(verified->decisions, decisions);
 	printf("%s: ", verdict(verified));

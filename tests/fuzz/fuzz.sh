@@ -26,6 +26,12 @@ build() { # target
 		sources="$sources tests/fuzz/folder_input.c $(ls report/*.c | grep -v 'symbols_dwarf\|symbols_file\|symbols_names')"
 		libraries="-lm -ldl"
 		;;
+	rvf)
+		sources="$sources $(ls prove/*.c | grep -v digest_module) $(ls report/*.c | grep -v 'symbols_dwarf\|symbols_file\|symbols_names')"
+		libraries="-ljansson -lm -ldl"
+		"$compiler" -std=gnu11 -D_GNU_SOURCE -O1 -g -I. -fPIC -shared prove/digest_module.c -lcrypto \
+			-o "$scratch/librvprof_prove.so" || return 1
+		;;
 	esac
 	# shellcheck disable=SC2086 # lists of words
 	"$compiler" -std=gnu11 -D_GNU_SOURCE -O1 -g -fno-strict-aliasing -I. \
@@ -34,7 +40,7 @@ build() { # target
 }
 
 bad=0
-for target in ${*:-decode log packed options run gguf layers rules safetensors}; do
+for target in ${*:-decode log packed options run gguf layers rules rvf safetensors}; do
 	build "$target" || exit 2
 	mkdir -p "$scratch/$target"
 	if "$scratch/fuzz_$target" -max_total_time="$seconds" -max_len=33000 -timeout=20 -print_final_stats=1 \

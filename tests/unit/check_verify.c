@@ -2,6 +2,7 @@
 /* check_verify.c: a bundle and the files that it vouches for: as written they hold, and no single bit can
  * change unseen. */
 #include "prove/bundle.h"
+#include "prove/lines.h"
 #include "prove/rvf.h"
 #include "prove/verify.h"
 #include "tests/unit/run_suite.h"
@@ -355,6 +356,69 @@ START_TEST(a_manifest_reads_nothing_outside_its_folder)
 }
 END_TEST
 
+/* A pipe where a file was would be waited for without an end. */
+START_TEST(what_is_no_file_is_not_waited_for)
+{
+	write_bundle(NULL);
+	unlink(in_folder("csv/results.csv"));
+	ck_assert_int_eq(mkfifo(in_folder("csv/results.csv"), 0600), 0);
+	unlink(in_folder("witness/a.jsonl"));
+	ck_assert_int_eq(symlink("/dev/zero", in_folder("witness/a.jsonl")), 0);
+	ck_assert_uint_ge(broken(NULL), 2);
+	ck_assert_ptr_nonnull(finding(RVP_BROKEN, "csv/results.csv"));
+	ck_assert_ptr_nonnull(finding(RVP_BROKEN, "witness/a.jsonl"));
+}
+END_TEST
+
+/* Lines longer than what is read at once, of a length that ends at its end, empty, and without a new line: each is the
+ * entry that its bytes alone give. */
+START_TEST(lines_of_every_length_are_lines)
+{
+	static const size_t lengths[] = {0, 65535, 65536, 131071, 200000, 0, 1, 65536};
+	enum { COUNT = sizeof lengths / sizeof *lengths };
+	FILE *out = fopen(in_folder("witness/a.jsonl"), "w");
+	struct rvp_hashed_lines lines;
+	uint8_t action[RVP_DIGEST_BYTES], expected[RVP_DIGEST_BYTES];
+	char *text = malloc(200001);
+	bool has_line;
+
+	for (int i = 0; i < COUNT; i++) {
+		memset(text, 'a' + i, lengths[i]);
+		text[lengths[i]] = '\n';
+		fwrite(text, 1, lengths[i] + (i + 1 < COUNT), out);
+	}
+	fclose(out);
+	ck_assert(!rvp_failed(rvp_hashed_lines_open(&lines, &digests, in_folder("witness/a.jsonl"))));
+	for (int i = 0; i < COUNT; i++) {
+		memset(text, 'a' + i, lengths[i]);
+		ck_assert(!rvp_failed(rvp_hashed_lines_next(&lines, action, &has_line)) && has_line);
+		ck_assert(rvp_digest_of(&digests, RVP_SHAKE256, text, lengths[i], expected));
+		ck_assert_msg(memcmp(action, expected, sizeof action) == 0, "line %d", i);
+	}
+	ck_assert(!rvp_failed(rvp_hashed_lines_next(&lines, action, &has_line)) && !has_line);
+	ck_assert_uint_eq(lines.line_count, COUNT);
+	rvp_hashed_lines_close(&lines);
+	free(text);
+}
+END_TEST
+
+/* A chain of nothing but breaks. */
+START_TEST(findings_are_bounded)
+{
+	enum { ENTRIES = 2 * RVP_FINDINGS_MAX };
+	uint8_t *entries = malloc(ENTRIES * RVP_RVF_ENTRY_BYTES);
+	FILE *out = fopen(in_folder("witness/witness.rvf"), "w");
+
+	memset(entries, 7, ENTRIES * RVP_RVF_ENTRY_BYTES);
+	rvp_rvf_segment_write(out, "it", &digests, RVP_RVF_WITNESS, 1, entries, ENTRIES * RVP_RVF_ENTRY_BYTES);
+	fclose(out);
+	free(entries);
+	ck_assert_uint_eq(broken(NULL), ENTRIES);
+	ck_assert_uint_eq(verified.findings.count, RVP_FINDINGS_MAX);
+	ck_assert_uint_eq(verified.chain_breaks, ENTRIES);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("verify");
@@ -372,6 +436,9 @@ int main(void)
 	tcase_add_test(tests, a_signature_is_of_one_key_and_one_content);
 	tcase_add_test(tests, a_foreign_file_is_judged_by_what_it_says);
 	tcase_add_test(tests, a_manifest_reads_nothing_outside_its_folder);
+	tcase_add_test(tests, what_is_no_file_is_not_waited_for);
+	tcase_add_test(tests, lines_of_every_length_are_lines);
+	tcase_add_test(tests, findings_are_bounded);
 	tcase_set_timeout(tests, 200);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
