@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* verify_speed.c: how fast `rvprof verify` reads. A bundle over 100 MB of witness lines of 2,500 bytes is made in a
- * scratch folder and checked; printed is the best and the median of ROUNDS, in MB (1e6 bytes) of checked files a second.
- * Usage: verify_speed [LINE_BYTES]      (ninja -C build bench/verify_speed && build/bench/verify_speed) */
+/* verify_speed.c: how fast `rvprof verify` reads. A bundle over 100 MB of witness lines of 2,500 bytes is
+ * made in a scratch folder and checked; printed is the best and the median of ROUNDS, in MB (1e6 bytes) of
+ * checked files a second. Usage: verify_speed [LINE_BYTES]      (ninja -C build bench/verify_speed &&
+ * build/bench/verify_speed) */
 #include "prove/bundle.h"
 #include "prove/verify.h"
 
@@ -60,7 +61,8 @@ int main(int count, char **words)
 {
 	static const char *const witness[] = {"a.jsonl", NULL}, *const files[] = {NULL};
 	char folder[] = "/tmp/verify_speed.XXXXXX", path[64], bundle[64];
-	struct rvp_bundle_plan plan = {.folder = folder, .path = "w.rvf", .witness_files = witness, .files = files};
+	struct rvp_bundle_plan plan = {
+	    .folder = folder, .path = "w.rvf", .witness_files = witness, .files = files};
 	struct rvp_digests digests;
 	double rates[ROUNDS];
 	uint64_t decisions;

@@ -17,7 +17,8 @@ struct rvp_status rvp_hashed_lines_open(struct rvp_hashed_lines *lines, const st
 	lines->line_digest = digests->table->begin(RVP_SHAKE256);
 	lines->file_digest = digests->table->begin(RVP_SHA256);
 	lines->piece = malloc(PIECE_BYTES);
-	return lines->line_digest && lines->file_digest && lines->piece ? RVP_OK : rvp_fail("hash", path, ENOMEM);
+	return lines->line_digest && lines->file_digest && lines->piece ? RVP_OK
+									: rvp_fail("hash", path, ENOMEM);
 }
 
 static struct rvp_status end_digest(const struct rvp_hashed_lines *lines, struct rvp_digest *digest,
