@@ -186,6 +186,22 @@ struct product {
 	float *out;
 };
 
+#ifdef DECODE_BLAS
+/* decode-blas: a library for linear algebra multiplies, as in most programs: calls that a profiler can see, with their shapes. */
+void cblas_sgemv(int order, int turned, int rows, int columns, float alpha, const float *matrix, int stride, const float *in,
+		 int step_in, float beta, float *out, int step_out);
+
+static void multiply_part(void *argument, int part, int parts)
+{
+	enum { ROW_MAJOR = 101, NOT_TURNED = 111 };
+	const struct product *product = argument;
+	int columns = product->matrix->columns, rows = product->matrix->rows;
+	int first = rows * part / parts, last = rows * (part + 1) / parts;
+
+	cblas_sgemv(ROW_MAJOR, NOT_TURNED, last - first, columns, 1, product->matrix->at + (size_t)first * (size_t)columns,
+		    columns, product->in, 1, 0, product->out + first, 1);
+}
+#else
 static void multiply_part(void *argument, int part, int parts)
 {
 	const struct product *product = argument;
@@ -202,6 +218,7 @@ static void multiply_part(void *argument, int part, int parts)
 		    ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 	}
 }
+#endif
 
 /* A library would repack the input here; this one copies it, so that each product has a temporary. */
 STEP static void multiply(const struct matrix *matrix, const float *in, float *out)

@@ -20,12 +20,13 @@
 /* ---- products ---- */
 
 static const unsigned sizes[] = {256, 512, 1024, 1536, 2048};
-enum { SIZE_COUNT = sizeof sizes / sizeof *sizes, LARGEST = 2048, ROUNDS_MAX = 5 };
+enum { SIZE_COUNT = sizeof sizes / sizeof *sizes, QUICK_SIZES = 3, LARGEST = 2048, ROUNDS_MAX = 5 };
 static const uint64_t enough_ns = 150000000, longest_ns = 15000000000;
 
 struct products {
 	const struct rvp_blas *blas;
 	float *a, *b, *c;
+	int size_count;
 };
 
 static bool room_for_products(struct products *products)
@@ -70,7 +71,7 @@ static void measure_round(struct rvp_machine *machine, const struct products *pr
 {
 	for (unsigned threads = 1; threads; threads = more_threads(threads, machine->threads)) {
 		products->blas->set_threads((int)threads);
-		for (int i = 0; i < SIZE_COUNT; i++) {
+		for (int i = 0; i < products->size_count; i++) {
 			double rate = best_of_size(products, sizes[i], long_ns);
 
 			if (rate <= machine->flops_per_s)
@@ -98,9 +99,9 @@ static void measure_products(struct rvp_machine *machine, const struct products 
 	}
 }
 
-static struct rvp_status calibrate_products(struct rvp_machine *machine, int rounds, uint64_t long_ns)
+static struct rvp_status calibrate_products(struct rvp_machine *machine, bool quick)
 {
-	struct products products = {0};
+	struct products products = {.size_count = quick ? QUICK_SIZES : SIZE_COUNT};
 	struct rvp_blas blas;
 	struct rvp_status status = rvp_blas_open(&blas);
 
@@ -108,7 +109,7 @@ static struct rvp_status calibrate_products(struct rvp_machine *machine, int rou
 		return status;
 	products.blas = &blas;
 	if (room_for_products(&products))
-		measure_products(machine, &products, rounds, long_ns);
+		measure_products(machine, &products, quick ? 1 : ROUNDS_MAX, quick ? enough_ns / 8 : enough_ns);
 	else
 		status = rvp_fail("measure", "products", ENOMEM);
 	free(products.a);
@@ -268,7 +269,7 @@ struct rvp_status rvp_machine_measure(struct rvp_machine *machine, bool quick)
 	bool has_ticks = read_ticks(&before);
 
 	rvp_machine_name(machine);
-	status = calibrate_products(machine, quick ? 1 : ROUNDS_MAX, quick ? enough_ns / 8 : enough_ns);
+	status = calibrate_products(machine, quick);
 	if (!rvp_failed(status))
 		status = calibrate_bytes(machine, quick ? 2 : TRIAD_TURNS);
 	machine->measured_unix_s = (uint64_t)time(NULL);

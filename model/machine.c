@@ -65,13 +65,12 @@ static void take_line(struct rvp_machine *machine, const char *line)
 	sscanf(line, "measured_unix_s %" SCNu64, &machine->measured_unix_s);
 }
 
-bool rvp_machine_load(struct rvp_machine *machine)
+bool rvp_machine_load_named(struct rvp_machine *machine)
 {
 	char path[PATH_MAX], line[256];
 	bool is_ours;
 	FILE *file;
 
-	rvp_machine_name(machine);
 	rvp_machine_path(machine, path);
 	file = *path ? fopen(path, "re") : NULL;
 	if (!file)
@@ -88,6 +87,12 @@ bool rvp_machine_load(struct rvp_machine *machine)
 	fclose(file);
 	return is_ours && isfinite(machine->flops_per_s) && machine->flops_per_s > 0 &&
 	       isfinite(machine->bytes_per_s) && machine->bytes_per_s > 0;
+}
+
+bool rvp_machine_load(struct rvp_machine *machine)
+{
+	rvp_machine_name(machine);
+	return rvp_machine_load_named(machine);
 }
 
 static void write_machine(FILE *out, const void *what)

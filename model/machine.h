@@ -31,11 +31,14 @@ struct rvp_machine {
 /* Who this is: processor and threads; nothing measured. */
 void rvp_machine_name(struct rvp_machine *machine);
 
-/* Measures; `quick` takes a fifth of the time and is less sure. */
+/* Measures; `quick`: products up to 1024, one round, few turns. A fifth of the time, and less sure. */
 struct rvp_status rvp_machine_measure(struct rvp_machine *machine, bool quick);
 
 /* False: never measured here. */
 bool rvp_machine_load(struct rvp_machine *machine);
+
+/* The same of the machine that `processor` and `threads` say. */
+bool rvp_machine_load_named(struct rvp_machine *machine);
 struct rvp_status rvp_machine_save(const struct rvp_machine *machine);
 
 /* Where it is kept; "" without a home. */

@@ -4,53 +4,83 @@
 
 #include "report/run_source.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-static uint64_t ticks_ns(const struct rvp_run *run, uint32_t process, uint64_t ticks)
+/* False: the pace of its clock is not known. */
+static bool ticks_ns(const struct rvp_run *run, uint32_t process, uint64_t ticks, uint64_t *ns)
 {
 	const struct rvp_clock_line *line = &run->source->clock.lines[run->processes[process].clock];
 
-	return line->is_guessed ? 0 : (uint64_t)((double)ticks * line->ns_per_tick);
+	*ns = line->is_guessed ? 0 : (uint64_t)((double)ticks * line->ns_per_tick);
+	return !line->is_guessed;
 }
 
-static void add(struct rvp_blas_sum *sum, uint64_t count, double flops, uint64_t ns)
+static struct rvp_blas_sum sum_of(const struct rvp_blas_work *work, const struct rvp_record_BLAS_CALL *call,
+				  enum rvp_blas_type type)
 {
-	sum->calls += count;
-	sum->flops += flops;
-	sum->ns += ns;
+	struct rvp_blas_sum sum = {.calls = call->count,
+				   .flops = rvp_blas_flops(call),
+				   .least_bytes = rvp_blas_least_bytes(call)};
+
+	if (type == RVP_BLAS_F32 && work->limits.flops_per_s > 0 && work->limits.bytes_per_s > 0)
+		sum.least_s = fmax(sum.flops / work->limits.flops_per_s, sum.least_bytes / work->limits.bytes_per_s);
+	return sum;
 }
 
-static void add_to_step(struct rvp_blas_work *work, uint32_t process, uint64_t begin_ns, double flops)
+void rvp_blas_sum_add(struct rvp_blas_sum *to, const struct rvp_blas_sum *sum)
+{
+	to->calls += sum->calls;
+	to->ns += sum->ns;
+	to->untimed_calls += sum->untimed_calls;
+	to->flops += sum->flops;
+	to->least_bytes += sum->least_bytes;
+	to->least_s += sum->least_s;
+}
+
+static void add_to_step(struct rvp_blas_work *work, uint32_t process, uint64_t begin_ns, enum rvp_blas_type type,
+			const struct rvp_blas_sum *sum)
 {
 	int64_t number = rvp_step_at(work->steps, begin_ns);
+	const struct rvp_step *step = number >= 0 ? &work->steps->steps[number] : NULL;
 
-	if (number >= 0 && work->steps->steps[number].process == process &&
-	    begin_ns <= work->steps->steps[number].end_ns)
-		work->step_flops[number] += flops;
+	if (!step || step->process != process || begin_ns > step->end_ns)
+		return;
+	work->step_flops[number] += sum->flops;
+	rvp_blas_sum_add(&work->in_steps[step->phase][type], sum);
+}
+
+static void add(struct rvp_blas_work *work, const struct rvp_blas *function, const struct rvp_moment *moment)
+{
+	const struct rvp_record_BLAS_CALL *call = &moment->record->BLAS_CALL;
+	enum rvp_blas_type type = rvp_blas_type_of(function);
+	struct rvp_blas_sum sum = sum_of(work, call, type);
+	uint64_t begin_ns;
+
+	sum.untimed_calls = ticks_ns(work->run, moment->process, call->ticks, &sum.ns) ? 0 : call->count;
+	begin_ns = moment->ns > sum.ns ? moment->ns - sum.ns : 0;
+	rvp_blas_sum_add(&work->all, &sum);
+	rvp_blas_sum_add(&work->classes[function->class], &sum);
+	rvp_blas_sum_add(&work->types[function->class][type], &sum);
+	rvp_covered_add(&work->covered[function->class][type], begin_ns, moment->ns);
+	add_to_step(work, moment->process, begin_ns, type, &sum);
 }
 
 static void see(struct rvp_observer *observer, const struct rvp_event *event, const struct rvp_state *state)
 {
 	struct rvp_blas_work *work = (struct rvp_blas_work *)observer;
 	const struct rvp_moment *moment = event->moment;
-	const struct rvp_record_BLAS_CALL *call;
 	const struct rvp_blas *function;
-	uint64_t ns;
 
 	(void)state;
 	if (event->kind != RVP_EVENT_RECORD || moment->record->kind != RVP_BLAS_CALL ||
 	    moment->process == RVP_NO_PROCESS)
 		return;
-	call = &moment->record->BLAS_CALL;
-	function = rvp_blas_at(call->function);
-	if (!function) {
+	function = rvp_blas_at(moment->record->BLAS_CALL.function);
+	if (function)
+		add(work, function, moment);
+	else
 		work->unknown++;
-		return;
-	}
-	ns = ticks_ns(work->run, moment->process, call->ticks);
-	add(&work->all, call->count, rvp_blas_flops(call), ns);
-	add(&work->classes[function->class], call->count, rvp_blas_flops(call), ns);
-	add_to_step(work, moment->process, moment->ns > ns ? moment->ns - ns : 0, rvp_blas_flops(call));
 }
 
 static bool minds(struct rvp_observer *observer, uint32_t process)
@@ -132,4 +162,7 @@ void rvp_blas_work_close(struct rvp_blas_work *work)
 {
 	free(work->step_flops);
 	work->step_flops = NULL;
+	for (int class = 0; class < RVP_BLAS_CLASSES; class++)
+		for (int type = 0; type < RVP_BLAS_TYPES; type++)
+			rvp_covered_free(&work->covered[class][type]);
 }

@@ -69,22 +69,11 @@ static const struct row *histogram_row(const struct row *list, size_t count)
 
 /* ---- text ---- */
 
-static const char *us_text(double us, char *text)
-{
-	if (us >= 1e6)
-		snprintf(text, RVP_NUMBER_TEXT_BYTES, "%.3f s", us / 1e6);
-	else if (us >= 1e3)
-		snprintf(text, RVP_NUMBER_TEXT_BYTES, "%.2f ms", us / 1e3);
-	else
-		snprintf(text, RVP_NUMBER_TEXT_BYTES, "%.0f us", us);
-	return text;
-}
-
 static void print_time(FILE *out, double us)
 {
 	char text[RVP_NUMBER_TEXT_BYTES];
 
-	fprintf(out, "%11s", us_text(us, text));
+	fprintf(out, "%11s", rvp_text_us(us, text));
 }
 
 static void print_row(FILE *out, const struct row *row)
@@ -112,7 +101,7 @@ static void print_rows(const struct rvp_view *view, struct rvp_latency_rows *row
 		print_row(view->out, &list[i]);
 	if (rows->has_token)
 		fprintf(view->out, "  first token %s after the start of its process\n",
-			us_text((double)rows->until_token_us, text));
+			rvp_text_us((double)rows->until_token_us, text));
 }
 
 static void print_histogram(const struct rvp_view *view, const struct row *row)
@@ -129,8 +118,8 @@ static void print_histogram(const struct rvp_view *view, const struct row *row)
 	for (size_t i = 0; i < count; i++) {
 		int columns = (int)((parts[i].count * BAR_COLUMNS + most - 1) / most);
 
-		fprintf(view->out, "  %11s to %11s %12s%s%.*s\n", us_text((double)parts[i].first_us, from),
-			us_text((double)parts[i].last_us, to), rvp_text_count(parts[i].count, number), columns ? " " : "", columns,
+		fprintf(view->out, "  %11s to %11s %12s%s%.*s\n", rvp_text_us((double)parts[i].first_us, from),
+			rvp_text_us((double)parts[i].last_us, to), rvp_text_count(parts[i].count, number), columns ? " " : "", columns,
 			"########################################");
 	}
 }
@@ -207,7 +196,7 @@ static void print_stall(const struct rvp_view *view, const struct rvp_latency_ro
 	char text[RVP_NUMBER_TEXT_BYTES];
 
 	fprintf(view->out, "  step %zu%s%s", stall->step, step->phase ? ", " : "", rvp_step_phase_texts[step->phase]);
-	fprintf(view->out, ": %s, %.1f x the median", us_text((double)stall->us, text),
+	fprintf(view->out, ": %s, %.1f x the median", rvp_text_us((double)stall->us, text),
 		(double)stall->us / (double)(stall->median_us ? stall->median_us : 1));
 	fprintf(view->out, ", %s after the start\n",
 		rvp_text_duration(step->begin_ns > view->run->begin_ns ? step->begin_ns - view->run->begin_ns : 0, text));

@@ -103,3 +103,14 @@ const char *rvp_text_date(uint64_t unix_ns, char *text)
 {
 	return text_time(unix_ns, "%Y-%m-%d %H:%M:%S", text);
 }
+
+const char *rvp_text_us(double us, char *text)
+{
+	if (us >= 1e6)
+		snprintf(text, RVP_NUMBER_TEXT_BYTES, "%.3f s", us / 1e6);
+	else if (us >= 1e3)
+		snprintf(text, RVP_NUMBER_TEXT_BYTES, "%.2f ms", us / 1e3);
+	else
+		snprintf(text, RVP_NUMBER_TEXT_BYTES, "%.0f us", us);
+	return text;
+}

@@ -23,6 +23,9 @@ const char *rvp_text_share(uint64_t part, uint64_t whole, char *text);
 /* "12.345 s", "850 ms", "2 h 03 min 04 s". */
 const char *rvp_text_duration(uint64_t ns, char *text);
 
+/* The same of microseconds, to a digit behind what the eye compares: "10 us", "2.46 ms", "1.234 s". */
+const char *rvp_text_us(double us, char *text);
+
 /* "12:03:04" local time. */
 const char *rvp_text_clock(uint64_t unix_ns, char *text);
 

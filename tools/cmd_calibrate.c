@@ -9,7 +9,7 @@
 #include <getopt.h>
 #include <stdio.h>
 
-static const char help[] = "Usage: rvprof calibrate [--show] [--json]\n"
+static const char help[] = "Usage: rvprof calibrate [--quick] [--show] [--json]\n"
 			   "Measures what this machine can be made to do, some ten seconds, and keeps it in "
 			   "${XDG_CACHE_HOME:-~/.cache}/rvprof/:\n"
 			   "products a second (OpenBLAS's sgemm, the best of sizes and threads) and bytes a "
@@ -17,6 +17,7 @@ static const char help[] = "Usage: rvprof calibrate [--show] [--json]\n"
 			   "arrays larger than the caches). `rvprof model` places each layer under these "
 			   "limits. Whatever else runs takes away\n"
 			   "from them: calibrate on a quiet machine.\n"
+			   "  --quick  in a fifth of the time, less sure\n"
 			   "  --show   what is kept, without measuring\n"
 			   "  --json   one JSON object\n"
 			   "  --help   this\n";
@@ -46,7 +47,7 @@ static void tell(const struct rvp_machine *machine, bool is_json)
 	rvp_figures_close(&figures);
 }
 
-static struct rvp_status answer(bool only_show, bool is_json)
+static struct rvp_status answer(bool only_show, bool is_quick, bool is_json)
 {
 	struct rvp_machine machine;
 	struct rvp_status status = RVP_OK;
@@ -55,7 +56,7 @@ static struct rvp_status answer(bool only_show, bool is_json)
 		return rvp_fail_with("show", "what was measured",
 				     "nothing is kept of this machine yet: `rvprof calibrate`");
 	if (!only_show) {
-		status = rvp_machine_measure(&machine, false);
+		status = rvp_machine_measure(&machine, is_quick);
 		if (!rvp_failed(status))
 			status = rvp_machine_save(&machine);
 	}
@@ -69,14 +70,15 @@ static struct rvp_status answer(bool only_show, bool is_json)
 	return status;
 }
 
-const struct option rvp_calibrate_options[] = {{"show", no_argument, NULL, 's'},
+const struct option rvp_calibrate_options[] = {{"quick", no_argument, NULL, 'q'},
+					       {"show", no_argument, NULL, 's'},
 					       {"json", no_argument, NULL, 'j'},
 					       {"help", no_argument, NULL, 'h'},
 					       {NULL, 0, NULL, 0}};
 
 int rvp_cmd_calibrate(int argc, char **argv)
 {
-	bool only_show = false, is_json = false;
+	bool only_show = false, is_quick = false, is_json = false;
 	struct rvp_status status;
 	int option;
 
@@ -91,13 +93,14 @@ int rvp_cmd_calibrate(int argc, char **argv)
 			return RVP_EXIT_USAGE;
 		}
 		only_show |= option == 's';
+		is_quick |= option == 'q';
 		is_json |= option == 'j';
 	}
 	if (optind < argc) {
 		rvp_complain("calibrate takes no '%s'", argv[optind]);
 		return RVP_EXIT_USAGE;
 	}
-	status = answer(only_show, is_json);
+	status = answer(only_show, is_quick, is_json);
 	if (rvp_failed(status))
 		rvp_complain_of(&status);
 	return rvp_failed(status) ? RVP_EXIT_USAGE : RVP_EXIT_DONE;

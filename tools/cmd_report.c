@@ -24,6 +24,7 @@
 #include "tools/newest_run.h"
 #include "tools/report_kernels.h"
 #include "tools/report_questions.h"
+#include "tools/report_roofline.h"
 #include "tools/report_settings.h"
 #include "tools/stats_tables.h"
 #include "tools/summary_verdicts.h"
@@ -360,6 +361,8 @@ static struct rvp_status answer(struct report *report, const char *folder)
 		return kernels(report);
 	if (report->settings.latency)
 		return rvp_report_latency(&report->view, report->settings.json);
+	if (report->settings.roofline)
+		return rvp_report_roofline(report->run, &report->view, report->settings.json);
 	if (report->settings.words.what)
 		return inquire(report);
 	status = find_moments(report);
@@ -411,7 +414,7 @@ static bool wants_summary(const struct rvp_report_settings *settings)
 {
 	return settings->json && !settings->words.what && !settings->at && !settings->from && !settings->to &&
 	       !settings->by && !settings->ledger && !settings->device &&
-	       !settings->kernels && !settings->latency && !settings->has_table;
+	       !settings->kernels && !settings->latency && !settings->roofline && !settings->has_table;
 }
 
 /* 2 after a complaint; a pipe that nobody reads is no failure of ours. */
@@ -438,7 +441,7 @@ static int report_on(struct report *report, const char *folder)
 
 	rvp_summary_verdicts(&report->verdicts, folder);
 	report->view.verdicts = report->settings.words.what || report->settings.kernels || report->settings.latency ||
-				 report->settings.has_table
+				 report->settings.roofline || report->settings.has_table
 			     ? NULL
 			     : &report->verdicts;
 	if (!wants_summary(&report->settings)) {

@@ -25,6 +25,8 @@ const char rvp_report_help[] =
     "  --kernels --step N  of one step alone\n"
     "  --latency           times of steps, to the first token and between tokens; stalls and what happened "
     "in them\n"
+    "  --roofline          steps and products of matrices under this machine's limits (rvprof calibrate): FLOP/s, FLOPs a byte, "
+    "what bounds them\n"
     "  --table NAME        in the layout of an earlier profiler: kernels-count, kernels-trace, ops, "
     "ops-count, ops-trace,\n"
     "                      scopes, memory-trace, timers (ops: operators of rvprof.h; timers: of "
@@ -50,6 +52,7 @@ const struct option rvp_report_options[] = {
 	{"device", required_argument, NULL, 'D'},
 	{"kernels", no_argument, NULL, 'k'},
 	{"latency", no_argument, NULL, 'L'},
+	{"roofline", no_argument, NULL, 'R'},
 	{"table", required_argument, NULL, 'T'},
 	{"query", required_argument, NULL, 'q'},
 	{"top", required_argument, NULL, 'n'},
@@ -142,6 +145,7 @@ static bool take_option(struct rvp_report_settings *settings, int option)
 	case 'q': settings->query = optarg; return true;
 	case 'k': settings->kernels = true; return true;
 	case 'L': settings->latency = true; return true;
+	case 'R': settings->roofline = true; return true;
 	case 'n': settings->has_top = true; return number_of("top", optarg, &settings->top_count);
 	case 'd': return number_of("frames", optarg, &settings->frame_count);
 	case 'j': settings->json = true; return true;
@@ -158,7 +162,7 @@ static bool kernels_are_whole(struct rvp_report_settings *settings)
 {
 	const struct rvp_question_words *words = &settings->words;
 
-	if (settings->at || settings->from || settings->to || settings->ledger || words->has_versus ||
+	if (settings->at || settings->from || settings->to || settings->ledger || settings->latency || settings->roofline || words->has_versus ||
 	    (words->what != RVP_ASKED_NOTHING && words->what != RVP_ASKED_STEPS)) {
 		rvp_complain("report --kernels takes --by, --step, --top and --json");
 		return false;
@@ -170,7 +174,7 @@ static bool kernels_are_whole(struct rvp_report_settings *settings)
 static bool table_is_alone(const struct rvp_report_settings *settings)
 {
 	if (!settings->at && !settings->from && !settings->to && !settings->by && !settings->ledger &&
-	    !settings->kernels && !settings->device && !settings->has_top &&
+	    !settings->kernels && !settings->latency && !settings->roofline && !settings->device && !settings->has_top &&
 	    settings->words.what == RVP_ASKED_NOTHING)
 		return true;
 	rvp_complain("report --table takes --json alone");
@@ -202,9 +206,9 @@ bool rvp_report_settings_take(struct rvp_report_settings *settings, int argc, ch
 	if (settings->by && !measure_of(settings->by, &settings->measure))
 		return false;
 	if ((settings->at != NULL) + (settings->from || settings->to) + (settings->by != NULL) +
-		settings->ledger + settings->latency + (settings->words.what != RVP_ASKED_NOTHING) <
+		settings->ledger + settings->latency + settings->roofline + (settings->words.what != RVP_ASKED_NOTHING) <
 	    2)
 		return rvp_questions_are_whole(&settings->words);
-	rvp_complain("report takes one of --at, --from with --to, --by, --ledger, --latency, and a question");
+	rvp_complain("report takes one of --at, --from with --to, --by, --ledger, --latency, --roofline, and a question");
 	return false;
 }

@@ -17,7 +17,7 @@ struct rvp_report_settings {
 	enum rvp_measure measure;
 	enum rvp_color_choice color;
 	unsigned top_count, frame_count;
-	bool json, has_top, ledger, kernels, latency, has_table;
+	bool json, has_top, ledger, kernels, latency, roofline, has_table;
 	enum rvp_run_table table;
 	const char *query;
 	enum rvp_kernels_by kernels_by;

@@ -25,7 +25,8 @@ only() { # the one run folder of that program here
 folder=$(only decode) || fail "$folder"
 true_report "$folder" full
 [ "$(summary "$folder" .totals.alloc_bytes)" = "$(said demo.out alloc_bytes)" ] || fail "alloc_bytes differs"
-for word in load_matrix summary.json trace.json "Time of steps" "^  energy  .* J in"; do
+for word in load_matrix summary.json trace.json "Time of steps" "^  energy  .* J in" '"name":"cblas_sgemv".*"flops":' \
+	"gemv f32  *20,640  *5.56 GFLOP " "^  limits  "; do
 	grep -q "$word" demo.out || fail "tools/demo says nothing of $word"
 done
 
