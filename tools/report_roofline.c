@@ -81,6 +81,15 @@ static void print_groups(const struct rvp_view *view, const struct rvp_roofline 
 	}
 }
 
+/* Not by what rounding shows. */
+static bool is_above_limits(const struct rvp_roofline *roofline)
+{
+	for (size_t i = 0; i < roofline->count; i++)
+		if (roofline->rows[i].figures.share_of_attainable > 1.0005)
+			return true;
+	return false;
+}
+
 static void print_text(const struct rvp_view *view, const struct rvp_roofline *roofline, const struct rvp_steps *steps)
 {
 	bool seen[RVP_ROOFLINE_GROUPS] = {false};
@@ -99,6 +108,8 @@ static void print_text(const struct rvp_view *view, const struct rvp_roofline *r
 	if (seen[RVP_ROOFLINE_KERNELS])
 		fputs("  kernels: the shapes of what they compute are not recorded, so FLOPs and bytes are not known\n",
 		      view->out);
+	if (is_above_limits(roofline))
+		fputs("  more than 100 % of attainable: operands came from a cache, which the bytes a second don't know\n", view->out);
 	if (roofline->has_cut_times)
 		fputs("  times are a little short: very long calls beside very many short ones\n", view->out);
 }
