@@ -52,8 +52,8 @@ static struct rvp_status begin(struct figure *figure, const char *kind, const ch
 	return RVP_OK;
 }
 
-/* In the folder of the figures, so that the script's own words are short. */
-static bool draw(const struct figure *figure)
+/* In the folder of the figures, so that the script's own words are short. The exit status; 127: there is no gnuplot. */
+static int draw(const struct figure *figure)
 {
 	char script[NAME_BYTES + 8], *words[] = {"gnuplot", script, NULL};
 	int status = -1;
@@ -70,14 +70,21 @@ static bool draw(const struct figure *figure)
 	}
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		continue;
-	return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 static struct rvp_status end(struct figure *figure)
 {
+	char picture[PATH_MAX + NAME_BYTES + 8];
+	int drawn;
+
 	if (fclose(figure->out) != 0)
 		return rvp_fail("write", figure->folder, errno);
-	figure->has_gnuplot = draw(figure);
+	drawn = draw(figure);
+	figure->has_gnuplot = drawn != 127;
+	snprintf(picture, sizeof picture, "%s/%s.svg", figure->folder, figure->name);
+	if (drawn) /* gnuplot makes the file before it looks at the data */
+		unlink(picture);
 	return RVP_OK;
 }
 
@@ -323,6 +330,14 @@ static struct rvp_status write_pareto(struct figure *figure)
 
 /* ---- times ---- */
 
+static bool is_any_recorded(const struct rvp_outcomes *outcomes)
+{
+	for (size_t i = 0; i < outcomes->count; i++)
+		if (outcomes->rows[i].is_recorded)
+			return true;
+	return false;
+}
+
 /* The files of the settings themselves hold the data: "sample_id,seq_len,wall_time_us,..". */
 static struct rvp_status write_times(struct figure *figure)
 {
@@ -333,8 +348,10 @@ static struct rvp_status write_times(struct figure *figure)
 		return status;
 	fputs("set datafile separator ','\nset style boxplot outliers pointtype 7\nset style data "
 	      "boxplot\nset pointsize 0.2\n"
-	      "unset key\nset ylabel 'time of a sample, us'\nset logscale y\nset xtics rotate by -30 (",
+	      "unset key\nset ylabel 'time of a sample, us'\nset logscale y\n",
 	      figure->out);
+	/* Settings of one sample each give gnuplot no range. */
+	fprintf(figure->out, "set xrange [-0.5:%zu.5]\nset xtics rotate by -30 (", figure->outcomes->count - 1);
 	for (size_t i = 0; i < figure->outcomes->count; i++) {
 		fputs(i ? ", \"" : "\"", figure->out);
 		put_name(figure->out, figure->outcomes->rows[i].name);
@@ -355,7 +372,7 @@ static struct rvp_status write_times(struct figure *figure)
 struct rvp_status rvp_figures_write(const struct rvp_sweep *sweep, const struct rvp_outcomes *outcomes,
 				    bool *has_gnuplot)
 {
-	struct figure figure = {.sweep = sweep, .outcomes = outcomes};
+	struct figure figure = {.sweep = sweep, .outcomes = outcomes, .has_gnuplot = true};
 	struct rvp_status status = RVP_OK;
 
 	if (snprintf(figure.folder, PATH_MAX, "%s/figs", sweep->place.out) >= PATH_MAX)
@@ -366,7 +383,7 @@ struct rvp_status rvp_figures_write(const struct rvp_sweep *sweep, const struct 
 		status = write_axis(&figure, i);
 	if (!rvp_failed(status))
 		status = write_pareto(&figure);
-	if (!rvp_failed(status) && sweep->rounds)
+	if (!rvp_failed(status) && sweep->rounds && is_any_recorded(outcomes))
 		status = write_times(&figure);
 	*has_gnuplot = figure.has_gnuplot;
 	return status;

@@ -53,7 +53,7 @@ static bool is_empty(const char *path)
 {
 	DIR *folder = opendir(path);
 	const struct dirent *entry;
-	bool is = true;
+	bool is = folder || errno == ENOENT; /* a file is not */
 
 	while (folder && (entry = readdir(folder)))
 		is &= strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
@@ -136,7 +136,7 @@ struct rvp_status rvp_sweep_place_open(struct rvp_sweep_place *place, const char
 		return status;
 	if (access(place->work, F_OK) != 0 && !is_empty(place->out))
 		return rvp_fail_with("sweep into", place->out,
-				     "something else is in it: name another folder by -o");
+				     "something else is there: name another folder by -o");
 	status = make_folders(place->work);
 	if (!rvp_failed(status))
 		status = make_folders(place->out);

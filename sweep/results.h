@@ -2,17 +2,12 @@
 /* results.h: what the jobs of a sweep come to: the CSV files, and the figures of each setting against the
  * reference.
  *
- *     csv/NAME.csv       sample_id,seq_len,wall_time_us,peak_mem_bytes,energy_j
- *     csv/results.csv
- * setting,coherence_delta,kv_cache_reduction,peak_mem_reduction,energy_reduction,p95_latency_us,accuracy
- *     witness/NAME.jsonl what each setting's recorded run wrote to {witness}
+ * - csv/NAME.csv: sample_id,seq_len,wall_time_us,peak_mem_bytes,energy_j
+ * - csv/results.csv: setting,coherence_delta,kv_cache_reduction,peak_mem_reduction,energy_reduction,
+ *   p95_latency_us,accuracy
+ * - witness/NAME.jsonl: what each setting's recorded run wrote to {witness}
  *
- *   - Memory and the program's own figures are of the recorded run; wall times are each sample's median over
- * the rounds, and p95_latency_us is the median of the rounds' p95; joules likewise.
- *   - A reduction is 1 - setting / reference: of the mean over samples of the highest live bytes in each, of
- * all blocks and mappings, or of the KV cache's; of the mean joules of a sample. What was not measured is an
- * empty field.
- *   - A setting whose recorded run failed has a row with its name alone. */
+ * docs/metrics.md, "Sweeps", defines each. A setting whose recorded run failed has a row with its name alone. */
 #ifndef RVP_SWEEP_RESULTS_H
 #define RVP_SWEEP_RESULTS_H
 

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- text ---- */
 
@@ -29,6 +30,14 @@ static void put_figure(double value)
 {
 	if (isfinite(value))
 		printf("  %10.4g", value);
+	else
+		printf("  %10s", "-");
+}
+
+static void put_whole(double value)
+{
+	if (isfinite(value))
+		printf("  %10.0f", value);
 	else
 		printf("  %10s", "-");
 }
@@ -60,7 +69,7 @@ static void put_row(const struct rvp_outcome *outcome, const struct rvp_comparis
 	put_share(outcome->peak_reduction);
 	put_figure(outcome->coherence_delta);
 	put_figure(outcome->accuracy);
-	put_figure(outcome->p95_us);
+	put_whole(outcome->p95_us);
 	put_ratio(&compared[RVP_MEAN_TIME]);
 	put_ratio(&compared[RVP_ENERGY]);
 	putchar('\n');
@@ -95,6 +104,8 @@ static void say_notes(const struct rvp_sweep *sweep, const struct rvp_outcomes *
 		rvp_complain("this machine is noisy: equal runs may differ by %.1f %% here (%s twice: %.3fx "
 			     "[%.3f, %.3f])",
 			     100 * off, outcomes->rows[0].name, same->ratio, same->low, same->high);
+	if (sweep->plan->power && strstr(sweep->plan->power, "mock:"))
+		rvp_complain("energy is by %s: a mock is made up, not measured", sweep->plan->power);
 	if (!sweep->is_precise)
 		rvp_complain("times are not known to %.3g %%: more --repeats or --budget would help",
 			     sweep->plan->precision_percent);

@@ -92,7 +92,8 @@ refused 'no command' -o new --grid a=1,2
 refused 'no extended regular expression' -o new --metric 'x=(' -- true
 refused 'has no group' -o new --metric 'x=acc' -- true
 refused 'a sweep is there' -o one -- true
-refused 'something else is in it' -o "$(dirname "$attn")" -- true
+refused 'something else is there' -o "$(dirname "$attn")" -- true
+echo kept >file && refused 'something else is there' -o file -- true && grep -qx kept file || fail "a file for a folder"
 [ ! -e new ] || fail "a refused sweep left a folder"
 cp -R one saved && refused 'of other settings' -o one --resume -- true && diff -r one saved || fail "refused, and yet changed"
 
@@ -104,6 +105,7 @@ rvprof bench -q -o failing --repeats 1 --warm-up 0 --grid code=0,3 --metric 'x=x
 [ "$(tail -n 1 failing/csv/results.csv)" = "code3,,,,,," ] || fail "$(cat failing/csv/results.csv)"
 rvprof bench -q -f -o failing --repeats 1 --warm-up 0 --json --grid v=nan,1 -- sh -c 'echo "{\"accuracy\": {v}}"' >nan.json || fail "nan"
 jq -e '.rows[0].metrics.accuracy == null and .rows[1].metrics.accuracy == 1' nan.json >/dev/null || fail "$(cat nan.json)"
+! command -v gnuplot >/dev/null || grep -q '</svg>' failing/figs/times.svg || fail "settings of one sample each are not drawn"
 status=0
 rvprof bench -q -o late --repeats 1 --warm-up 0 --timeout 0.5 --grid s=0,20 -- sleep '{s}' >late.out 2>&1 || status=$?
 [ $status = 1 ] || fail "a late setting: status $status"
