@@ -85,10 +85,12 @@ static __device__ inline bool rvprof_device_is_writer(void)
 	return threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0;
 }
 
-/* The block's slot: its place in the grid. */
+/* The block's slot: its place in the grid; of a grid of 2^32 blocks and more UINT32_MAX, which is none, for the rest. */
 static __device__ inline uint32_t rvprof_device_slot(void)
 {
-	return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+	uint64_t slot = ((uint64_t)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+
+	return slot < UINT32_MAX ? (uint32_t)slot : UINT32_MAX;
 }
 
 /* A region begins here; 0 for all threads but the writer. */

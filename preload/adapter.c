@@ -9,6 +9,7 @@
 #include "preload/adapter.h"
 #include "preload/adapter_calls.h"
 #include "preload/emit.h"
+#include "preload/loader_list.h"
 #include "preload/process.h"
 #include "preload/quick.h"
 
@@ -144,7 +145,7 @@ void rvp_adapter_meet(struct rvp_thread *thread)
 
 	if (atomic_load(&state) != AWAY || atomic_load(&rvp_process.locked))
 		return;
-	dl_iterate_phdr(visit, &view);
+	rvp_loader_list(visit, &view);
 	if (!view.has_torch || (!view.has_interpreter && !view.is_missing))
 		return; /* a C++ program, or not yet all of it */
 	if (!rvp_process.options.adapters)

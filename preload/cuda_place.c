@@ -5,6 +5,7 @@
 #include "preload/cuda_place.h"
 
 #include "preload/disk.h"
+#include "preload/loader_list.h"
 #include "preload/sys.h"
 
 #include <fcntl.h>
@@ -57,7 +58,7 @@ static bool is_mapped(void)
 {
 	bool found = false;
 
-	dl_iterate_phdr(visit, &found);
+	rvp_loader_list(visit, &found);
 	return found;
 }
 

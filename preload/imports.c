@@ -19,6 +19,7 @@
 #include "preload/elf_image.h"
 #include "preload/functions.h"
 #include "preload/link_scope.h"
+#include "preload/loader_list.h"
 #include "preload/modules.h"
 #include "preload/operators.h"
 #include "preload/process.h"
@@ -139,7 +140,7 @@ static uintptr_t real_behind(const struct image *image, uintptr_t held, const ch
 		return held;
 	search.found = defined_in(image->info, name);
 	if (!search.found)
-		dl_iterate_phdr(search_in, &search);
+		rvp_loader_list(search_in, &search);
 	return search.is_ambiguous ? 0 : search.found;
 }
 
@@ -309,7 +310,7 @@ void rvp_imports_look(void)
 
 	if (atomic_load(&rvp_process.locked))
 		return;
-	dl_iterate_phdr(visit, &adds);
+	rvp_loader_list(visit, &adds);
 	atomic_store(&seen_adds, adds);
 }
 

@@ -9,6 +9,7 @@
 #include "preload/flush.h"
 #include "preload/folder.h"
 #include "preload/followers.h"
+#include "preload/loader_list.h"
 #include "preload/own.h"
 #include "preload/procfs.h"
 #include "preload/reads.h"
@@ -306,6 +307,7 @@ bool rvp_process_reborn(void)
 		atomic_store(&rvp_process.state, RVP_OFF);
 		return false;
 	}
+	rvp_loader_list_after_fork();
 	leave_parent();
 	if (!claim_entry()) {
 		atomic_store(&rvp_process.state, RVP_OFF);

@@ -4,6 +4,7 @@
 
 #include "preload/adapter_calls.h"
 #include "preload/emit.h"
+#include "preload/loader_list.h"
 #include "preload/mark_stamp.h"
 #include "preload/own.h"
 #include "preload/python_frames.h"
@@ -62,7 +63,8 @@ static const char rows_text[] =
 /* What a thread remembers; for one process and interpreter (key). */
 struct place {
 	uint64_t key;
-	uint32_t window; /* in which it had an event last */
+	uint32_t window; /* in which it had an event last, as this thread: */
+	uint32_t tid;
 	uint64_t pages[PAGES];
 	struct rvp_python_seen seen[RVP_PYTHON_SEEN];
 	struct {
@@ -164,7 +166,7 @@ static bool is_first_here(uint32_t window)
 	const struct rvp_thread *thread = rvp_local.thread;
 	const struct place *place = thread ? thread->rows : NULL;
 
-	return !place || place->window != window;
+	return !place || place->window != window || place->tid != thread->tid;
 }
 
 static void put_open(struct rvp_thread *thread, struct rvp_python *interpreter, struct place *place,
@@ -187,6 +189,7 @@ static __attribute__((noinline)) void note_first(enum rvp_python_call kind, uint
 	if (place) {
 		put_open(thread, interpreter, place, codes, count);
 		place->window = rvp_rows_window();
+		place->tid = thread->tid;
 		if (kind != RVP_PYTHON_CALL_OPEN)
 			put_call_of(thread, interpreter, place, kind, code);
 	}
@@ -441,24 +444,33 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 	return 0;
 }
 
+/* Not in one that lies there no more, or is another. */
+static bool is_in_interpreter(uintptr_t function)
+{
+	const struct rvp_python *interpreter = rvp_python_current();
+
+	return interpreter && function >= interpreter->start && function < interpreter->end;
+}
+
 /* NULL: it can be. */
 static const char *find_interpreter(void)
 {
+	static const char unreadable[] = "this interpreter's code objects can't be read, or --python off";
 	static _Atomic enum found known;
 	enum found found = atomic_load(&known);
-	struct rvp_object object;
-
-	if (found == FOUND && !rvp_object_find((uintptr_t)python->Py_IsInitialized, &object))
-		return "the interpreter was unloaded";
 	if (found == NO_INTERPRETER) {
-		dl_iterate_phdr(visit, &found);
+		rvp_loader_list(visit, &found);
 		atomic_store(&known, found);
 	}
+	if (found == FOUND && !rvp_python_current())
+		return unreadable;
+	if (found == FOUND && !is_in_interpreter((uintptr_t)python->Py_IsInitialized))
+		return "the interpreter that rows know was unloaded";
 	if (found == NO_INTERPRETER || (found == FOUND && !python->Py_IsInitialized()))
 		return "there is no Python in this process";
 	if (found == LACKS_SOMETHING)
 		return "this interpreter lacks a function that rows of Python need (3.9 and later have them)";
-	return rvp_python_current() ? NULL : "this interpreter's code objects can't be read, or --python off";
+	return rvp_python_current() ? NULL : unreadable;
 }
 
 /* The text of a bytes object that the opening function gave; it is never freed: there are few. NULL: it is

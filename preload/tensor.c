@@ -7,6 +7,7 @@
 #include "preload/enter.h"
 #include "preload/events.h"
 #include "preload/imports.h"
+#include "preload/loader_list.h"
 #include "preload/own.h"
 #include "preload/process.h"
 #include "preload/recorder.h"
@@ -189,13 +190,13 @@ void rvp_tensor_meet(struct rvp_thread *thread)
 	uint32_t untold = 0;
 
 	if (atomic_load(&rvp_process.locked) || !rvp_process.options.adapters ||
-	    (!real && !dl_iterate_phdr(find_real, NULL)))
+	    (!real && !rvp_loader_list(find_real, NULL)))
 		return;
 	if (atomic_compare_exchange_strong(&is_told, &untold, 1))
 		say(thread, real ? RVP_ADAPTER_ON : RVP_ADAPTER_OFF,
 		    real ? real_name : "this libc10 has no reportMemoryUsageToProfiler that we know");
 	if (!real)
 		return;
-	dl_iterate_phdr(redirect, &progress);
+	rvp_loader_list(redirect, &progress);
 	atomic_store(&seen_adds, progress.adds);
 }

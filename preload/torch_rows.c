@@ -10,6 +10,7 @@
 
 #include "preload/elf_image.h"
 #include "preload/emit.h"
+#include "preload/loader_list.h"
 #include "preload/mark_stamp.h"
 #include "preload/python_rows.h"
 #include "preload/rows.h"
@@ -324,7 +325,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *is_met)
 static const char *find(bool *is_met)
 {
 	if (!torch.add || !torch.remove)
-		dl_iterate_phdr(visit, is_met);
+		rvp_loader_list(visit, is_met);
 	*is_met |= torch.add != NULL;
 	if (!*is_met)
 		return NULL;

@@ -7,9 +7,9 @@
 
 #include "preload/device.h"
 #include "preload/emit.h"
-#include "preload/enter.h"
 #include "preload/events.h"
 #include "preload/folder.h"
+#include "preload/mark_stamp.h"
 #include "preload/pause.h"
 #include "preload/quick.h"
 #include "preload/rows.h"
@@ -240,11 +240,11 @@ void rvp_window_cuda(bool is_start)
 
 	if (rvp_process.options.capture != RVP_CAPTURE_CUDA)
 		return;
-	thread = rvp_enter();
-	if (thread) {
+	thread = rvp_enter_for_mark();
+	if (thread || atomic_load(&rvp_process.state) == RVP_READY)
 		rvp_window_program(thread, is_start, RVP_WINDOW_CUDA);
+	if (thread)
 		rvp_leave(thread);
-	}
 	rvp_window_outside();
 	errno = error;
 }

@@ -187,7 +187,7 @@ static bool read_fraction(struct rvp_part digits, uint64_t unit_ns, uint64_t *ns
 
 bool rvp_time_read(const char *text, size_t length, uint64_t *ns)
 {
-	struct rvp_part whole = {text, 0}, fraction = {"", 0}, unit;
+	struct rvp_part whole = {text, 0}, fraction = {NULL, 0}, unit;
 	uint64_t number, more = 0;
 	size_t at;
 
@@ -205,7 +205,7 @@ bool rvp_time_read(const char *text, size_t length, uint64_t *ns)
 		if (!rvp_part_is(unit, time_units[i].name))
 			continue;
 		if (!rvp_part_number(whole, 100 * 365 * 24 * 3600000000000u / time_units[i].ns, &number) ||
-		    (*fraction.text && !read_fraction(fraction, time_units[i].ns, &more)))
+		    (fraction.text && !read_fraction(fraction, time_units[i].ns, &more)))
 			return false;
 		*ns = number * time_units[i].ns + more;
 		return true;
