@@ -21,6 +21,16 @@ rows() { # FOLDER: every call is a row of its thread, by its name and shape
 		([.[] | select(.name == "cblas_zgemm") | .args.flops] == [10560]) and
 		([.[].tid] | unique | length == 2)' "$1/trace.json" >/dev/null || fail "$1: rows"
 }
+roofline() { # FOLDER OUT: rows by class and type, and of the steps, against the same arithmetic
+	"$E2E_TOOL" report --roofline --json "$1" >roofline.json || fail "$1: no roofline"
+	jq -e '[.rows[] | select(.group == "calls")] | (map(.flops) | add) == '$(($(said "$2" gemm) + $(said "$2" gemv)))' and
+		(map(.count) | add) == '"$(said "$2" calls)"' and all(.gflops_per_second > 0 and .intensity_flops_per_byte > 0)' \
+		roofline.json >/dev/null || fail "$1: calls of the roofline"
+	jq -e '.rows[] | select(.group == "calls" and .name == "gemm c128") | .flops == 8 * 10 * 11 * 12 and
+		.least_bytes == 16 * (10 * 12 + 12 * 11 + 10 * 11)' roofline.json >/dev/null || fail "$1: bytes of the roofline"
+	jq -e '.rows[] | select(.group == "steps" and .name == "all") | .count == 3 and .flops == '$((
+		3 * $(said "$2" step) + $(said "$2" last) + $(said "$2" gemv)))'' roofline.json >/dev/null || fail "$1: steps of the roofline"
+}
 for where in /usr/lib/x86_64-linux-gnu/blas /usr/lib/x86_64-linux-gnu/openblas-pthread /usr/lib/x86_64-linux-gnu; do
 	[ -e "$where/libblas.so.3" ] || continue
 	name=$(basename "$where")
@@ -30,6 +40,7 @@ for where in /usr/lib/x86_64-linux-gnu/blas /usr/lib/x86_64-linux-gnu/openblas-p
 		cmp blas.out "$name.$mode.out" || fail "$name $mode: another output"
 		work_is "$name.$mode" blas.out
 		steps "$name.$mode" blas.out
+		roofline "$name.$mode" blas.out
 		rows "$name.$mode"
 	done
 done
