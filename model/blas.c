@@ -10,6 +10,7 @@ static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", "libop
 static bool find(struct rvp_blas *blas)
 {
 	*(void **)&blas->sgemm = dlsym(blas->library, "cblas_sgemm");
+	*(void **)&blas->dgemm = dlsym(blas->library, "cblas_dgemm");
 	*(void **)&blas->set_threads = dlsym(blas->library, "openblas_set_num_threads");
 	*(void **)&blas->threads = dlsym(blas->library, "openblas_get_num_threads");
 	*(void **)&blas->config = dlsym(blas->library, "openblas_get_config");

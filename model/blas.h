@@ -14,6 +14,9 @@ struct rvp_blas {
 	/* cblas_sgemm; its order is always by rows, 101. */
 	void (*sgemm)(int order, int turn_a, int turn_b, int m, int n, int k, float alpha, const float *a,
 		      int row_a, const float *b, int row_b, float beta, float *c, int row_c);
+	/* The same of doubles; NULL: it has none. */
+	void (*dgemm)(int order, int turn_a, int turn_b, int m, int n, int k, double alpha, const double *a,
+		      int row_a, const double *b, int row_b, double beta, double *c, int row_c);
 	void (*set_threads)(int count);
 	int (*threads)(void);
 	char *(*config)(void); /* NULL in old ones */

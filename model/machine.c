@@ -56,6 +56,7 @@ void rvp_machine_path(const struct rvp_machine *machine, char path[PATH_MAX])
 static void take_line(struct rvp_machine *machine, const char *line)
 {
 	sscanf(line, "flops_per_s %lf", &machine->flops_per_s);
+	sscanf(line, "f64_flops_per_s %lf", &machine->f64_flops_per_s);
 	sscanf(line, "bytes_per_s %lf", &machine->bytes_per_s);
 	sscanf(line, "gemm_size %u", &machine->gemm_size);
 	sscanf(line, "gemm_threads %u", &machine->gemm_threads);
@@ -104,6 +105,8 @@ static void write_machine(FILE *out, const void *what)
 		machine->threads, machine->flops_per_s, machine->bytes_per_s);
 	fprintf(out, "gemm_size %u\ngemm_threads %u\ntriad_threads %u\n", machine->gemm_size,
 		machine->gemm_threads, machine->triad_threads);
+	if (machine->f64_flops_per_s > 0)
+		fprintf(out, "f64_flops_per_s %.9g\n", machine->f64_flops_per_s);
 	if (!isnan(machine->others_percent))
 		fprintf(out, "others_percent %.3g\n", machine->others_percent);
 	fprintf(out, "triad_bytes %" PRIu64 "\nmeasured_unix_s %" PRIu64 "\n", machine->triad_bytes,

@@ -6,6 +6,7 @@
  *   - flops_per_s: the best of OpenBLAS's sgemm over sizes and threads; bytes_per_s: the best triad a = b + s
  * c over arrays that are together four times the last cache, counted as 24 bytes a turn (two read, one
  * written).
+ *   - f64_flops_per_s: the best of dgemm over the sizes up to 1024, with as many threads as the best sgemm.
  *   - A file of another processor, another number of threads or another form is not believed.
  */
 #ifndef RVP_MODEL_MACHINE_H
@@ -23,6 +24,7 @@ struct rvp_machine {
 	char processor[RVP_PROCESSOR_BYTES];
 	unsigned threads; /* that this process may run on */
 	double flops_per_s, bytes_per_s;
+	double f64_flops_per_s; /* 0: not measured */
 	unsigned gemm_size, gemm_threads, triad_threads;
 	uint64_t triad_bytes, measured_unix_s;
 	double others_percent; /* of all processors' time that others took meanwhile; NAN: not known */

@@ -19,12 +19,13 @@ static bool ticks_ns(const struct rvp_run *run, uint32_t process, uint64_t ticks
 static struct rvp_blas_sum sum_of(const struct rvp_blas_work *work, const struct rvp_record_BLAS_CALL *call,
 				  enum rvp_blas_type type)
 {
+	const struct rvp_blas_limits *limits = &work->limits[type];
 	struct rvp_blas_sum sum = {.calls = call->count,
 				   .flops = rvp_blas_flops(call),
 				   .least_bytes = rvp_blas_least_bytes(call)};
 
-	if (type == RVP_BLAS_F32 && work->limits.flops_per_s > 0 && work->limits.bytes_per_s > 0)
-		sum.least_s = fmax(sum.flops / work->limits.flops_per_s, sum.least_bytes / work->limits.bytes_per_s);
+	if (limits->flops_per_s > 0 && limits->bytes_per_s > 0)
+		sum.least_s = fmax(sum.flops / limits->flops_per_s, sum.least_bytes / limits->bytes_per_s);
 	return sum;
 }
 

@@ -17,7 +17,7 @@ struct rvp_blas_sum {
 	double least_s; /* of its calls the least time that the limits allow; 0 without limits */
 };
 
-/* Of elements of one type, RVP_BLAS_F32. */
+/* Of elements of one type. */
 struct rvp_blas_limits {
 	double flops_per_s, bytes_per_s; /* 0: not known */
 };
@@ -28,7 +28,7 @@ struct rvp_blas_work {
 	const struct rvp_steps *steps;
 	struct rvp_blas_sum all, classes[RVP_BLAS_CLASSES];
 	double *step_flops; /* steps->count of them */
-	struct rvp_blas_limits limits; /* set before the pass */
+	struct rvp_blas_limits limits[RVP_BLAS_TYPES]; /* set before the pass */
 	struct rvp_blas_sum types[RVP_BLAS_CLASSES][RVP_BLAS_TYPES], in_steps[RVP_STEP_PHASE_COUNT][RVP_BLAS_TYPES];
 	struct rvp_covered covered[RVP_BLAS_CLASSES][RVP_BLAS_TYPES];
 	uint64_t unknown;   /* calls of functions that this version does not know: in no sum */

@@ -36,6 +36,8 @@ static void tell(const struct rvp_machine *machine, bool is_json)
 	rvp_figure_double(&figures, "peak_gflops_per_second", machine->flops_per_s / 1e9);
 	rvp_figure_whole(&figures, "gemm_size", machine->gemm_size);
 	rvp_figure_whole(&figures, "gemm_threads", machine->gemm_threads);
+	if (machine->f64_flops_per_s > 0)
+		rvp_figure_double(&figures, "peak_f64_gflops_per_second", machine->f64_flops_per_s / 1e9);
 	rvp_figure_double(&figures, "peak_gbytes_per_second", machine->bytes_per_s / 1e9);
 	rvp_figure_whole(&figures, "triad_bytes", machine->triad_bytes);
 	rvp_figure_whole(&figures, "triad_threads", machine->triad_threads);

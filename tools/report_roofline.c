@@ -30,8 +30,11 @@ static void print_limits(const struct rvp_view *view, const struct rvp_roofline 
 		fputc('\n', view->out);
 		return;
 	}
-	fprintf(view->out, "%.4g GFLOP/s in f32, %.4g GB/s: they meet at %.3g FLOPs a byte\n", machine->flops_per_s / 1e9,
-		machine->bytes_per_s / 1e9, machine->flops_per_s / machine->bytes_per_s);
+	fprintf(view->out, "%.4g GFLOP/s in f32", machine->flops_per_s / 1e9);
+	if (machine->f64_flops_per_s > 0)
+		fprintf(view->out, " (%.4g in f64)", machine->f64_flops_per_s / 1e9);
+	fprintf(view->out, ", %.4g GB/s: they meet at %.3g FLOPs a byte\n", machine->bytes_per_s / 1e9,
+		machine->flops_per_s / machine->bytes_per_s);
 	fputs("                (rvprof calibrate, ", view->out);
 	rvp_print_safely(view->out, machine->processor, 0);
 	fprintf(view->out, ", %u processor%s)\n", machine->threads, machine->threads == 1 ? "" : "s");
@@ -133,8 +136,9 @@ static void write_limits(struct rvp_json *json, const struct rvp_roofline *roofl
 	rvp_json_open(json, "limits", '{');
 	rvp_json_string(json, "processor", machine->processor);
 	rvp_json_number(json, "threads", machine->threads);
-	rvp_json_string(json, "type", rvp_blas_type_names[RVP_BLAS_F32]);
 	rvp_json_double(json, "peak_gflops_per_second", machine->flops_per_s / 1e9);
+	if (machine->f64_flops_per_s > 0)
+		rvp_json_double(json, "peak_f64_gflops_per_second", machine->f64_flops_per_s / 1e9);
 	rvp_json_double(json, "peak_gbytes_per_second", machine->bytes_per_s / 1e9);
 	rvp_json_double(json, "balance_flops_per_byte", machine->flops_per_s / machine->bytes_per_s);
 	write_known(json, "others_percent", machine->others_percent);
@@ -208,8 +212,9 @@ static struct rvp_status fill(struct rvp_run *run, struct rvp_roofline *roofline
 	struct rvp_status status;
 
 	rvp_roofline_find_limits(roofline, run);
-	if (roofline->has_limits)
-		work->limits = (struct rvp_blas_limits){roofline->machine.flops_per_s, roofline->machine.bytes_per_s};
+	for (int type = 0; type < RVP_BLAS_TYPES && roofline->has_limits; type++)
+		work->limits[type] = (struct rvp_blas_limits){rvp_roofline_peak(&roofline->machine, (enum rvp_blas_type)type),
+							      roofline->machine.bytes_per_s};
 	status = pass(run, work);
 	if (!rvp_failed(status) && has_devices)
 		status = rvp_kernels_read(&kernels, run,

@@ -12,9 +12,15 @@
 
 /* ---- one row ---- */
 
+double rvp_roofline_peak(const struct rvp_machine *machine, enum rvp_blas_type type)
+{
+	return type == RVP_BLAS_F32 ? machine->flops_per_s : type == RVP_BLAS_F64 ? machine->f64_flops_per_s : 0;
+}
+
 struct rvp_roofline_figures rvp_roofline_of(const struct rvp_roofline_work *work, const struct rvp_machine *limits)
 {
 	struct rvp_roofline_figures figures = {NAN, NAN, NAN, NAN, NAN, NAN, false, false};
+	struct rvp_machine machine;
 	struct rvp_roof roof;
 
 	if (isnan(work->flops))
@@ -24,9 +30,11 @@ struct rvp_roofline_figures rvp_roofline_of(const struct rvp_roofline_work *work
 	if (!(work->bytes > 0))
 		return figures;
 	figures.intensity = work->flops / work->bytes;
-	if (!limits || !work->is_f32)
+	if (!limits || !(rvp_roofline_peak(limits, work->type) > 0))
 		return figures;
-	roof = rvp_roof_of(limits, work->flops, work->bytes, work->ns ? (double)work->ns / 1e6 : NAN);
+	machine = *limits;
+	machine.flops_per_s = rvp_roofline_peak(limits, work->type);
+	roof = rvp_roof_of(&machine, work->flops, work->bytes, work->ns ? (double)work->ns / 1e6 : NAN);
 	figures.attainable_flops_per_s = roof.attainable_flops_per_s;
 	figures.share_of_peak = roof.share_of_peak;
 	figures.is_memory_bound = roof.is_memory_bound;
@@ -109,11 +117,12 @@ static void count_steps(const struct rvp_steps *steps, const struct rvp_blas_wor
 	}
 }
 
-static void add_products(const struct rvp_blas_sum *types, struct rvp_blas_sum *all, bool *is_f32)
+static void add_products(const struct rvp_blas_sum *types, struct rvp_blas_sum *all, enum rvp_blas_type *of)
 {
 	for (int type = 0; type < RVP_BLAS_TYPES; type++) {
+		if (types[type].calls)
+			*of = all->calls && *of != (enum rvp_blas_type)type ? RVP_BLAS_TYPES : (enum rvp_blas_type)type;
 		rvp_blas_sum_add(all, &types[type]);
-		*is_f32 = *is_f32 && (type == RVP_BLAS_F32 || !types[type].calls);
 	}
 }
 
@@ -121,7 +130,7 @@ static void add_products(const struct rvp_blas_sum *types, struct rvp_blas_sum *
 static void put_steps(struct rvp_roofline *roofline, const struct rvp_steps *steps, const struct rvp_blas_work *blas,
 		      int phase, const char *name)
 {
-	struct rvp_roofline_work work = {.is_f32 = true};
+	struct rvp_roofline_work work = {.type = RVP_BLAS_TYPES};
 	struct rvp_blas_sum sum = {0};
 
 	count_steps(steps, blas, phase, &work);
@@ -129,7 +138,7 @@ static void put_steps(struct rvp_roofline *roofline, const struct rvp_steps *ste
 		return;
 	for (int i = 0; i < RVP_STEP_PHASE_COUNT; i++)
 		if (phase < 0 || i == phase)
-			add_products(blas->in_steps[i], &sum, &work.is_f32);
+			add_products(blas->in_steps[i], &sum, &work.type);
 	work.flops = sum.flops;
 	work.bytes = sum.least_bytes;
 	work.least_s = sum.least_s;
@@ -144,7 +153,7 @@ static void put_products(struct rvp_roofline *roofline, const struct rvp_blas_wo
 					 .flops = sum->flops,
 					 .bytes = sum->least_bytes,
 					 .least_s = sum->least_s,
-					 .is_f32 = type == RVP_BLAS_F32};
+					 .type = (enum rvp_blas_type)type};
 	char name[32];
 
 	if (!sum->calls)

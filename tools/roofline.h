@@ -5,7 +5,7 @@
  * RULES
  *   1. Limits are those that `rvprof calibrate` measured on the run's machine: its model of processor and number of processors.
  *      Of another machine they are not believed.
- *   2. They were measured in f32. Work of other types has a rate, and no share and no bound.
+ *   2. They were measured in f32 and f64. Work of other types, or of both, has a rate, and no share and no bound.
  *   3. Operations and bytes are arithmetic on the shapes of calls (report/blas.h). Where no shape is known, neither is: absent.
  */
 #ifndef RVP_TOOLS_ROOFLINE_H
@@ -21,7 +21,7 @@ struct rvp_roofline_work {
 	uint64_t ns;    /* 0: not known */
 	double flops, bytes; /* NAN: not known */
 	double least_s;      /* sum over the calls of the least time that the limits allow; 0: not known */
-	bool is_f32;         /* all of it */
+	enum rvp_blas_type type; /* of all of it; RVP_BLAS_TYPES: of several */
 };
 
 /* NAN where it isn't known. */
@@ -60,6 +60,9 @@ struct rvp_roofline {
 
 /* The limits of the run's machine, else why there are none. */
 void rvp_roofline_find_limits(struct rvp_roofline *roofline, const struct rvp_run *run);
+
+/* What products of this type reach at the most; 0: not known. */
+double rvp_roofline_peak(const struct rvp_machine *machine, enum rvp_blas_type type);
 
 /* The rows; `kernels` NULL: the run has no devices. */
 void rvp_roofline_fill(struct rvp_roofline *roofline, const struct rvp_steps *steps, const struct rvp_blas_work *work,

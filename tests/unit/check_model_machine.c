@@ -40,6 +40,7 @@ START_TEST(keeping)
 	ck_assert(machine.threads > 0 && machine.processor[0]);
 	machine.flops_per_s = 123.456e9;
 	machine.bytes_per_s = 7.5e9;
+	machine.f64_flops_per_s = 61.5e9;
 	machine.gemm_size = 1024;
 	machine.gemm_threads = 2;
 	machine.triad_threads = 1;

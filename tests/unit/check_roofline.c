@@ -14,7 +14,7 @@ static const struct rvp_machine limits = {.flops_per_s = 100e9, .bytes_per_s = 1
 
 START_TEST(memory_and_compute)
 {
-	struct rvp_roofline_work work = {.count = 1, .ns = 200000000, .flops = 2e9, .bytes = 1e9, .is_f32 = true};
+	struct rvp_roofline_work work = {.count = 1, .ns = 200000000, .flops = 2e9, .bytes = 1e9, .type = RVP_BLAS_F32};
 	struct rvp_roofline_figures figures = rvp_roofline_of(&work, &limits);
 
 	/* 2 FLOPs a byte: 20 GFLOP/s at the most, 0.1 s; it took 0.2. */
@@ -26,14 +26,14 @@ START_TEST(memory_and_compute)
 	ck_assert_double_eq_tol(figures.share_of_peak, .1, 1e-12);
 	ck_assert(figures.has_bound && figures.is_memory_bound);
 	/* 50 FLOPs a byte: 0.5 s of computing in 2 s. */
-	work = (struct rvp_roofline_work){.count = 1, .ns = 2000000000, .flops = 50e9, .bytes = 1e9, .is_f32 = true};
+	work = (struct rvp_roofline_work){.count = 1, .ns = 2000000000, .flops = 50e9, .bytes = 1e9, .type = RVP_BLAS_F32};
 	figures = rvp_roofline_of(&work, &limits);
 	ck_assert(figures.has_bound && !figures.is_memory_bound);
 	ck_assert_double_eq(figures.attainable_flops_per_s, 100e9);
 	ck_assert_double_eq(figures.share_of_attainable, .25);
 	/* Half of each kind, call by call: 0.1 + 0.5 s at the least, though together they would take 0.52. */
 	work = (struct rvp_roofline_work){
-	    .count = 2, .ns = 1200000000, .flops = 52e9, .bytes = 2e9, .least_s = .6, .is_f32 = true};
+	    .count = 2, .ns = 1200000000, .flops = 52e9, .bytes = 2e9, .least_s = .6, .type = RVP_BLAS_F32};
 	figures = rvp_roofline_of(&work, &limits);
 	ck_assert_double_eq(figures.least_ms, 600);
 	ck_assert_double_eq(figures.share_of_attainable, .5);
@@ -42,17 +42,19 @@ END_TEST
 
 START_TEST(what_is_not_known_is_absent)
 {
-	struct rvp_roofline_work work = {.count = 1, .ns = 1000000000, .flops = 2e9, .bytes = 1e9, .is_f32 = true};
+	struct rvp_roofline_work work = {.count = 1, .ns = 1000000000, .flops = 2e9, .bytes = 1e9, .type = RVP_BLAS_F32};
 	struct rvp_roofline_figures figures = rvp_roofline_of(&work, NULL);
 
 	ck_assert_double_eq(figures.flops_per_s, 2e9);
 	ck_assert_double_eq(figures.intensity, 2);
 	ck_assert(isnan(figures.share_of_peak) && isnan(figures.share_of_attainable) && !figures.has_bound);
-	work.is_f32 = false; /* limits are of f32 */
+	work.type = RVP_BLAS_F64; /* not measured in this one */
 	figures = rvp_roofline_of(&work, &limits);
 	ck_assert_double_eq(figures.flops_per_s, 2e9);
 	ck_assert(isnan(figures.share_of_peak) && isnan(figures.least_ms) && !figures.has_bound);
-	work.is_f32 = true;
+	work.type = RVP_BLAS_TYPES; /* of two */
+	ck_assert(!rvp_roofline_of(&work, &limits).has_bound);
+	work.type = RVP_BLAS_F32;
 	work.ns = 0;
 	figures = rvp_roofline_of(&work, &limits);
 	ck_assert(isnan(figures.flops_per_s) && isnan(figures.share_of_peak) && isnan(figures.share_of_attainable));
@@ -60,6 +62,25 @@ START_TEST(what_is_not_known_is_absent)
 	work = (struct rvp_roofline_work){.count = 5, .ns = 100, .flops = NAN, .bytes = NAN};
 	figures = rvp_roofline_of(&work, &limits);
 	ck_assert(isnan(figures.flops_per_s) && isnan(figures.intensity) && !figures.has_bound);
+}
+END_TEST
+
+/* Half the peak in f64: 5 FLOPs a byte are enough to be bound by computing. */
+START_TEST(doubles_have_a_peak_of_their_own)
+{
+	struct rvp_machine both = limits;
+	struct rvp_roofline_work work = {.count = 1, .ns = 2000000000, .flops = 50e9, .bytes = 8e9, .type = RVP_BLAS_F64};
+	struct rvp_roofline_figures figures;
+
+	both.f64_flops_per_s = 50e9;
+	figures = rvp_roofline_of(&work, &both);
+	ck_assert(figures.has_bound && !figures.is_memory_bound);
+	ck_assert_double_eq(figures.share_of_peak, .5);
+	ck_assert_double_eq(figures.least_ms, 1000);
+	work.type = RVP_BLAS_F32; /* 6.25 FLOPs a byte of 10 */
+	figures = rvp_roofline_of(&work, &both);
+	ck_assert(figures.is_memory_bound);
+	ck_assert_double_eq(figures.share_of_peak, .25);
 }
 END_TEST
 
@@ -133,6 +154,7 @@ int main(void)
 
 	tcase_add_test(tests, memory_and_compute);
 	tcase_add_test(tests, what_is_not_known_is_absent);
+	tcase_add_test(tests, doubles_have_a_peak_of_their_own);
 	tcase_add_test(tests, least_bytes_of_a_product);
 	tcase_add_loop_test(tests, covered_as_if_painted, 0, 20);
 	tcase_add_test(tests, very_many_take_a_mib);
