@@ -61,7 +61,7 @@ static void open_way(struct rvp_thread *thread)
 	rvp_local.quick = rvp_local.counters;
 	rvp_local.is_quick = true;
 	rvp_local.frees_left = RVP_LOOK_EVERY_EVENTS;
-	rvp_local.sample_left = rvp_process.options.mode == RVP_MODE_SAMPLED ? thread->sample_left : PAUSED_BYTES;
+	rvp_local.sample_left = rvp_process.options.mode == RVP_MODE_SAMPLED ? thread->sample_left : RVP_LOOK_EVERY_BYTES;
 }
 
 void rvp_quick_learn(struct rvp_thread *thread, const void *block, uint64_t usable)

@@ -43,13 +43,21 @@ static void moved(struct rvp_thread *thread, uint64_t bytes)
 	thread->events_left--;
 }
 
-/* The same of a thread whose other events went the short way: each sample means much, and so does a free whose
+/* Full mode has no samples: its countdown of bytes, while a window is closed, is of looks alone. */
+static bool is_counted_down(void)
+{
+	return rvp_local.frees_left <= 0 || (rvp_is_full_mode() && rvp_local.sample_left < RVP_QUICK_CLOSED_BYTES);
+}
+
+/* The same of a thread whose other events went the short way: each sample means much, and so does an event whose
  * countdown ended. */
 static void moved_quickly(struct rvp_thread *thread, bool is_sample)
 {
-	if (!rvp_local.is_quick || (!is_sample && rvp_local.frees_left > 0))
+	if (!rvp_local.is_quick || (!is_sample && !is_counted_down()))
 		return;
 	rvp_local.frees_left = RVP_LOOK_EVERY_EVENTS;
+	if (rvp_is_full_mode())
+		rvp_local.sample_left = RVP_LOOK_EVERY_BYTES;
 	thread->events_left = 0;
 }
 

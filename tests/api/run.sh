@@ -160,6 +160,8 @@ windows)
 		check "$mode: with what they hold" [ "$(born $mode.over)" = '101 900 102 106 900 107 900' ]
 		windowed $mode.time $mode delay=3600 3 next
 		check "$mode: a delay that never ended" is $mode.time '[.windows.delay_s, .windows.count]' '[3600,0]'
+		windowed $mode.kept $mode delay=100ms 30 kept
+		check "$mode: a delay that ends among small blocks that stay" is $mode.kept '[.windows.count, .windows.rows[0].opened_by]' '[1,"time"]'
 		windowed $mode.duration $mode duration=3600 3 next
 		check "$mode: a duration that never ended" [ "$(born $mode.duration)" = '700 100 101 102' ]
 		check "$mode: of the whole run" is $mode.duration '[.windows.count, .windows.rows[0].opened_by, .windows.rows[0].closed_by]' '[1,"begin","end"]'

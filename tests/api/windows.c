@@ -2,7 +2,8 @@
 /* windows.c: windows STEPS SOURCE: a block of (100 + i) KiB that is born in step i and given back in step i + 3, and 500
  * small ones a step. SOURCE says who tells of the steps: next (rvprof_step), pair (begin and end, with blocks of 900 KiB
  * in between), threads (two that take turns), fork (a child with as
- * many steps), ranges (NVTX), taken-over (NVTX, and then the program itself). It prints nothing. */
+ * many steps), ranges (NVTX), taken-over (NVTX, and then the program itself). kept: no steps, but STEPS times 50,000
+ * small blocks that are never given back, 10 ms apart. It prints nothing. */
 #include <rvprof.h>
 
 #include <pthread.h>
@@ -11,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { KIB = 1024, LIFE = 3, SMALL = 500, BETWEEN_KIB = 900 };
+enum { KIB = 1024, LIFE = 3, SMALL = 500, BETWEEN_KIB = 900, KEPT = 50000, KEPT_BYTES = 24 };
 
 static void *blocks[LIFE];
 
@@ -105,6 +106,23 @@ static void taken_over(int count)
 	}
 }
 
+static void keep(int count)
+{
+	static void **last;
+
+	for (int i = 0; i < count; i++) {
+		for (int k = 0; k < KEPT; k++) {
+			void **block = malloc(KEPT_BYTES);
+
+			if (!block)
+				abort();
+			*block = last;
+			last = block;
+		}
+		usleep(10000);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int count = argc > 1 ? atoi(argv[1]) : 10;
@@ -121,6 +139,8 @@ int main(int argc, char **argv)
 		ranges(0, count);
 	else if (!strcmp(source, "taken-over"))
 		taken_over(count);
+	else if (!strcmp(source, "kept"))
+		keep(count);
 	else
 		next_steps(count);
 	for (int i = 0; i < LIFE; i++)
