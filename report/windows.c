@@ -242,7 +242,8 @@ static void say_never_by_holds(const struct rvp_run *run, const struct sums *sum
 			 "no block was recorded: nothing that --capture waits for was called "
 			 "(rvprof_start, `rvprof ctl start`, cudaProfilerStart)");
 	else
-		snprintf(text, RVP_WINDOWS_TEXT_BYTES, "no block was recorded: the run took %s, and --delay is longer",
+		snprintf(text, RVP_WINDOWS_TEXT_BYTES,
+			 "no block was recorded: the run took %s, and --delay was not over at its last look at the clock",
 			 rvp_text_duration(run->end_ns - run->begin_ns, ran));
 }
 
