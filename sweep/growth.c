@@ -135,8 +135,10 @@ static double number_of(const char *text)
 	return *text && !*end ? value : NAN;
 }
 
-bool rvp_growth_of_axis(struct rvp_growth *growth, const struct rvp_sweep *sweep,
-			const struct rvp_outcomes *outcomes, size_t axis, enum rvp_grown grown)
+/* Of a figure that is measured, or where `metric` is a name, of one that the program said of itself. */
+static bool growth_along(struct rvp_growth *growth, const struct rvp_sweep *sweep,
+			 const struct rvp_outcomes *outcomes, size_t axis, enum rvp_grown grown,
+			 const char *metric)
 {
 	struct rvp_growth_point *points = calloc(outcomes->count + 1, sizeof *points);
 	size_t count = 0;
@@ -145,16 +147,30 @@ bool rvp_growth_of_axis(struct rvp_growth *growth, const struct rvp_sweep *sweep
 		return false;
 	for (size_t i = 0; i < outcomes->count; i++) {
 		const struct rvp_outcome *outcome = &outcomes->rows[i];
+		const json_t *said = metric ? json_object_get(outcome->metrics, metric) : NULL;
 
-		if (outcome->setting == RVP_BASELINE || !outcome->is_recorded)
+		if (outcome->setting == RVP_BASELINE || !outcome->is_recorded ||
+		    (metric && !json_is_number(said)))
 			continue;
 		points[count++] = (struct rvp_growth_point){
 		    .x = number_of(rvp_plan_value(sweep->plan, outcome->setting, axis)),
-		    .y = figure_of(sweep, outcome, grown),
+		    .y = metric ? json_number_value(said) : figure_of(sweep, outcome, grown),
 		    .group = group_of(sweep->plan, outcome->setting, axis),
 		};
 	}
 	*growth = rvp_growth_of(points, count);
 	free(points);
 	return true;
+}
+
+bool rvp_growth_of_axis(struct rvp_growth *growth, const struct rvp_sweep *sweep,
+			const struct rvp_outcomes *outcomes, size_t axis, enum rvp_grown grown)
+{
+	return growth_along(growth, sweep, outcomes, axis, grown, NULL);
+}
+
+bool rvp_growth_of_metric(struct rvp_growth *growth, const struct rvp_sweep *sweep,
+			  const struct rvp_outcomes *outcomes, size_t axis, const char *metric)
+{
+	return growth_along(growth, sweep, outcomes, axis, RVP_GROWN_COUNT, metric);
 }

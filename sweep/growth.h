@@ -48,4 +48,8 @@ extern const char *const rvp_grown_names[RVP_GROWN_COUNT]; /* "mean_peak_bytes",
 bool rvp_growth_of_axis(struct rvp_growth *growth, const struct rvp_sweep *sweep,
 			const struct rvp_outcomes *outcomes, size_t axis, enum rvp_grown grown);
 
+/* The same of a figure that the program said of itself. */
+bool rvp_growth_of_metric(struct rvp_growth *growth, const struct rvp_sweep *sweep,
+			  const struct rvp_outcomes *outcomes, size_t axis, const char *metric);
+
 #endif

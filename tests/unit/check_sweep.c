@@ -226,11 +226,13 @@ START_TEST(an_axis_grows_by_itself)
 	for (size_t i = 0; i < 6; i++) {
 		double n = 64 << i / 2, factor = i % 2 ? 17.0 / 32 : 1;
 
-		outcomes.rows[outcomes.count++] = (struct rvp_outcome){.setting = i,
-								       .is_recorded = true,
-								       .peak_bytes = n * n * factor,
-								       .kv_cache_bytes = NAN,
-								       .p95_us = sqrt(n)};
+		outcomes.rows[outcomes.count++] =
+		    (struct rvp_outcome){.setting = i,
+					 .is_recorded = true,
+					 .peak_bytes = n * n * factor,
+					 .kv_cache_bytes = NAN,
+					 .p95_us = sqrt(n),
+					 .metrics = json_pack("{s:f}", "flops", n * n * n)};
 	}
 	ck_assert(rvp_growth_of_axis(&growth, &sweep, &outcomes, 0, RVP_GROWN_PEAK));
 	is_near(growth.exponent, 2, 1e-12);
@@ -241,6 +243,11 @@ START_TEST(an_axis_grows_by_itself)
 	ck_assert(rvp_growth_of_axis(&growth, &sweep, &outcomes, 0, RVP_GROWN_KV_CACHE) &&
 		  growth.points == 0);
 	ck_assert(rvp_growth_of_axis(&growth, &sweep, &outcomes, 1, RVP_GROWN_PEAK) && growth.points == 0);
+	ck_assert(rvp_growth_of_metric(&growth, &sweep, &outcomes, 0, "flops"));
+	is_near(growth.exponent, 3, 1e-12);
+	ck_assert(rvp_growth_of_metric(&growth, &sweep, &outcomes, 0, "other") && growth.points == 0);
+	for (size_t i = 0; i < outcomes.count; i++)
+		json_decref(outcomes.rows[i].metrics);
 	rvp_plan_free(&plan);
 	free(outcomes.rows);
 }
