@@ -86,7 +86,8 @@ struct rvp_growth rvp_growth_of(struct rvp_growth_point *points, size_t count)
 	struct sums sums = {.points = 0};
 
 	count = take_logarithms(points, count);
-	qsort(points, count, sizeof *points, by_group);
+	if (count)
+		qsort(points, count, sizeof *points, by_group);
 	for (size_t i = 0, next; i < count; i = next) {
 		for (next = i; next < count && points[next].group == points[i].group;)
 			next++;
