@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum form { MARKDOWN, HTML, CSV, FORMS };
-static const char *const form_names[FORMS] = {"md", "html", "csv"};
+enum form { MARKDOWN, HTML, CSV, TABLES, JSON = TABLES, FORMS };
+static const char *const form_names[FORMS] = {"md", "html", "csv", "json"};
 
 enum { CELL_BYTES = 160 };
 
@@ -29,7 +29,7 @@ struct report {
 
 static void put_cell(const struct report *report, const char *text, bool is_first, bool is_head)
 {
-	static const char *const before[FORMS][2] = {{"| ", " | "}, {"<tr><TAG>", "</TAG><TAG>"}, {"", ","}};
+	static const char *const before[TABLES][2] = {{"| ", " | "}, {"<tr><TAG>", "</TAG><TAG>"}, {"", ","}};
 	const char *at = before[report->form][!is_first];
 
 	for (; *at; at++)
@@ -52,7 +52,7 @@ static void put_cell(const struct report *report, const char *text, bool is_firs
 
 static void end_row(const struct report *report, bool is_head)
 {
-	static const char *const ends[FORMS] = {" |", NULL, ""};
+	static const char *const ends[TABLES] = {" |", NULL, ""};
 
 	puts(report->form != HTML ? ends[report->form] : is_head ? "</th></tr>" : "</td></tr>");
 }
@@ -290,7 +290,7 @@ struct rvp_status rvp_bench_report(const char *folder, const char *format)
 	while (report.form < FORMS && strcmp(form_names[report.form], format) != 0)
 		report.form++;
 	if (report.form == FORMS)
-		return rvp_fail_with("report", NULL, "--format '%.40s' is none of md, html, csv", format);
+		return rvp_fail_with("report", NULL, "--format '%.40s' is none of md, html, csv, json", format);
 	if (rvp_failed(status))
 		return status;
 	snprintf(path, sizeof path, "%s/answer.json", place.work);
@@ -299,7 +299,12 @@ struct rvp_status rvp_bench_report(const char *folder, const char *format)
 		return rvp_fail_with("report", folder, "no finished sweep lies there (%.150s)", path);
 	strcpy(report.out, place.out);
 	report.answer = answer;
-	put_report(&report);
+	if (report.form == JSON) {
+		json_dumpf(answer, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY);
+		putchar('\n');
+	} else {
+		put_report(&report);
+	}
 	json_decref(answer);
 	return RVP_OK;
 }

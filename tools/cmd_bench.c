@@ -45,7 +45,7 @@ static const char help[] =
     "      --key FILE         sign the results with this Ed25519 key\n"
     "      --wide             results.csv with lambda and tau in columns of their own\n"
     "      --report DIR       of a sweep that is there, on standard output; nothing is run\n"
-    "      --format FORM      of the report: md (default), html, csv\n"
+    "      --format FORM      of the report: md (default), html, csv, json\n"
     "      --json             the answer as one JSON object, schema rvprof.bench/1\n"
     "  -q, --quiet            no progress and no notes\n"
     "      --help             this\n"
@@ -280,7 +280,7 @@ static int sweep_all(const struct arguments *arguments)
 static int report(const struct arguments *arguments)
 {
 	struct rvp_status status =
-	    rvp_bench_report(arguments->report, arguments->format ? arguments->format : "md");
+	    rvp_bench_report(arguments->report, arguments->is_json ? "json" : arguments->format ? arguments->format : "md");
 
 	if (rvp_failed(status))
 		rvp_complain_of(&status);

@@ -7,6 +7,7 @@
 #include "report/whole_file.h"
 #include "tools/commands.h"
 #include "tools/newest_run.h"
+#include "tools/run_loss.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -190,6 +191,7 @@ static struct rvp_status export(const struct arguments *arguments, const char *f
 
 	if (rvp_failed(status))
 		return status;
+	rvp_say_loss(run);
 	rvp_origin_make(run, NULL);
 	if (!strcmp(arguments->format, "csv"))
 		snprintf(path, sizeof path, "%s/kernels-all.csv", folder);

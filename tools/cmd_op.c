@@ -7,6 +7,7 @@
 #include "tools/commands.h"
 #include "tools/newest_run.h"
 #include "tools/op_layers.h"
+#include "tools/run_loss.h"
 #include "tools/run_place.h"
 #include "tools/run_program.h"
 #include "tools/run_record.h"
@@ -131,6 +132,7 @@ static int print(const struct arguments *arguments, const char *folder)
 	struct rvp_status status = rvp_run_open(&run, folder);
 
 	if (!rvp_failed(status)) {
+		rvp_say_loss(run);
 		status = rvp_run_ops_print(run, arguments->first_count, arguments->json, stdout);
 		rvp_run_close(run);
 	}

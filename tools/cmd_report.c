@@ -26,6 +26,7 @@
 #include "tools/report_questions.h"
 #include "tools/report_roofline.h"
 #include "tools/report_settings.h"
+#include "tools/run_loss.h"
 #include "tools/stats_tables.h"
 #include "tools/summary_verdicts.h"
 
@@ -343,6 +344,12 @@ static struct rvp_status print_table(const struct report *report)
 	return status;
 }
 
+/* Not the report itself, which has a list of what was lost. */
+static bool is_question(const struct rvp_report_settings *settings)
+{
+	return settings->has_table || settings->kernels || settings->latency || settings->roofline || settings->words.what;
+}
+
 static struct rvp_status answer(struct report *report, const char *folder)
 {
 	struct rvp_status status = rvp_run_open(&report->run, folder);
@@ -355,6 +362,8 @@ static struct rvp_status answer(struct report *report, const char *folder)
 	if (rvp_failed(status))
 		return status;
 	report->view.run = report->run;
+	if (is_question(&report->settings))
+		rvp_say_loss(report->run);
 	if (report->settings.has_table)
 		return print_table(report);
 	if (report->settings.kernels)
