@@ -3,10 +3,10 @@
  * there are other axes each of their combinations has a c of its own, and the exponent is what they have in
  * common.
  *
- *     exponent   sum (ln x - mean of its group)(ln y - mean of its group) / sum (ln x - mean of its group)^2
- *     error      sqrt(residuals' sum of squares / freedom / sum (ln x - mean)^2), freedom = points - groups -
- * 1 half       Student's t of freedom for 95 % times the error: of a straight line through noise, not of a
- * bend
+ *     exponent   sum (ln x - its group's mean)(ln y - its group's mean) / sum (ln x - its group's mean)^2
+ *     error      sqrt(sum of squared residuals / freedom / sum (ln x - its group's mean)^2)
+ *     freedom    points - groups - 1
+ *     half       Student's t of freedom for 95 % times the error: of a straight line through noise, not of a bend
  *
  * Rules
  *   - Points whose x or y is no number above 0 are left out: memory that is not there has no logarithm.

@@ -8,6 +8,7 @@
 #include "report/text_numbers.h"
 #include "report/text_style.h"
 #include "sweep/compare.h"
+#include "sweep/growth.h"
 #include "tools/commands.h"
 
 #include <errno.h>
@@ -86,6 +87,47 @@ static void put_table(const struct rvp_sweep *sweep, const struct rvp_outcomes *
 		put_row(&outcomes->rows[i], comparisons->rows[i], width);
 	printf("\nAgainst %s, %u rounds. * differs: p < 0.05 after Holm's correction over %zu comparisons.\n",
 	       outcomes->rows[0].name, sweep->rounds, comparisons->tests);
+}
+
+/* ---- growth ---- */
+
+static bool has_growth(const struct rvp_growth *growth)
+{
+	return growth->points > 2 && isfinite(growth->exponent) && isfinite(growth->half);
+}
+
+static void put_growth(const struct rvp_sweep *sweep, const struct rvp_outcomes *outcomes)
+{
+	struct rvp_growth growth;
+
+	for (size_t axis = 0; axis < sweep->plan->axis_count; axis++)
+		for (int grown = 0; grown < RVP_GROWN_COUNT; grown++)
+			if (rvp_growth_of_axis(&growth, sweep, outcomes, axis, grown) && has_growth(&growth))
+				printf("%s grows as %s^(%.3f +- %.3f), %zu points\n", rvp_grown_names[grown],
+				       sweep->plan->axes[axis].name, growth.exponent, growth.half,
+				       growth.points);
+}
+
+static void json_growth(struct rvp_json *json, const struct rvp_sweep *sweep,
+			const struct rvp_outcomes *outcomes)
+{
+	struct rvp_growth growth;
+
+	rvp_json_open(json, "growth", '[');
+	for (size_t axis = 0; axis < sweep->plan->axis_count; axis++)
+		for (int grown = 0; grown < RVP_GROWN_COUNT; grown++) {
+			if (!rvp_growth_of_axis(&growth, sweep, outcomes, axis, grown) ||
+			    !has_growth(&growth))
+				continue;
+			rvp_json_open(json, NULL, '{');
+			rvp_json_string(json, "axis", sweep->plan->axes[axis].name);
+			rvp_json_string(json, "figure", rvp_grown_names[grown]);
+			rvp_json_double(json, "exponent", growth.exponent);
+			rvp_json_double(json, "half", growth.half);
+			rvp_json_number(json, "points", growth.points);
+			rvp_json_close(json, '}');
+		}
+	rvp_json_close(json, ']');
 }
 
 /* ---- notes ---- */
@@ -179,6 +221,7 @@ static void put_json(FILE *out, const struct rvp_sweep *sweep, const struct rvp_
 	for (size_t i = 0; i < outcomes->count; i++)
 		json_row(&json, &outcomes->rows[i], comparisons->rows[i]);
 	rvp_json_close(&json, ']');
+	json_growth(&json, sweep, outcomes);
 	rvp_json_close(&json, '}');
 	fputc('\n', out);
 }
@@ -212,7 +255,7 @@ void rvp_bench_answer(const struct rvp_sweep *sweep, const struct rvp_outcomes *
 	else if (is_json)
 		put_json(stdout, sweep, outcomes, &comparisons, decisions);
 	else
-		put_table(sweep, outcomes, &comparisons);
+		put_table(sweep, outcomes, &comparisons), put_growth(sweep, outcomes);
 	if (comparisons.rows && !is_quiet)
 		say_notes(sweep, outcomes, &comparisons, decisions);
 	rvp_comparisons_free(&comparisons);

@@ -61,7 +61,7 @@ grep -q 'Holm' report.md && grep -q '</html>' report.html || fail "reports"
 sweep two -f >/dev/null 2>&1 & # the first to be killed
 for pause in 0.3 0.7 1.1 0.5 0.9; do
 	sleep $pause
-	pkill -KILL -f "bench -q -o two " 2>/dev/null
+	pkill -KILL -f "$E2E_TOOL bench -q -o two " 2>/dev/null
 	wait
 	sweep two --resume >/dev/null 2>&1 &
 done
@@ -96,6 +96,12 @@ refused 'something else is there' -o "$(dirname "$attn")" -- true
 echo kept >file && refused 'something else is there' -o file -- true && grep -qx kept file || fail "a file for a folder"
 [ ! -e new ] || fail "a refused sweep left a folder"
 cp -R one saved && refused 'of other settings' -o one --resume -- true && diff -r one saved || fail "refused, and yet changed"
+
+# Blocks of n bytes, kept: memory grows as n, to the digit, when the rest of the process is small beside them.
+rvprof bench -q -o growing --repeats 1 --warm-up 0 --json --grid n=64000000,128000000,256000000,512000000 -- \
+	/usr/bin/python3 -S -c 'kept = bytearray({n})' >growing.json || fail "growing: status $?"
+jq -e '.growth[] | select(.axis == "n" and .figure == "mean_peak_bytes") | (.exponent - 1) * (.exponent - 1) < 0.001 and .points == 4' \
+	growing.json >/dev/null || fail "growth: $(jq -c .growth growing.json)"
 
 # A setting that fails is told, and the others go on; what a program says wrongly of itself is no figure.
 status=0
