@@ -112,6 +112,11 @@ rvprof bench -q -o failing --repeats 1 --warm-up 0 --grid code=0,3 --metric 'x=x
 rvprof bench -q -f -o failing --repeats 1 --warm-up 0 --json --grid v=nan,1 -- sh -c 'echo "{\"accuracy\": {v}}"' >nan.json || fail "nan"
 jq -e '.rows[0].metrics.accuracy == null and .rows[1].metrics.accuracy == 1' nan.json >/dev/null || fail "$(cat nan.json)"
 ! command -v gnuplot >/dev/null || grep -q '</svg>' failing/figs/times.svg || fail "settings of one sample each are not drawn"
+# Names with what CSV keeps for itself are quoted; figures are decimals with the least digits, never an exponent.
+rvprof bench -q -o quoted --repeats 1 --warm-up 0 --name 'a,b{x}"q' --grid x=1 --metric 'accuracy=acc=([-0-9.e]*)' \
+	--metric 'coherence_delta=c=([-0-9.e]*)' -- sh -c 'echo acc=1e-7 c=-0.003 {x}' >/dev/null || fail "a name with a comma"
+tail -n 1 quoted/csv/results.csv | grep -q '^"a,b1""q",-0\.003,.*,0\.0000001$' || fail "quoting: $(cat quoted/csv/results.csv)"
+rvprof bench --report quoted --json | jq -e '.rows[0].setting == "a,b1\"q"' >/dev/null || fail "a report as JSON"
 status=0
 rvprof bench -q -o late --repeats 1 --warm-up 0 --timeout 0.5 --grid s=0,20 -- sleep '{s}' >late.out 2>&1 || status=$?
 [ $status = 1 ] || fail "a late setting: status $status"
