@@ -34,154 +34,205 @@
 enum { GROWTH_POINTS = 32 }; /* ends of steps at which growth is measured */
 static const uint64_t trace_max_bytes = 100000000;
 
-static FILE *stream_of(const struct rvp_outputs *outputs, enum rvp_output output)
-{
-	return outputs->files[output].stream;
-}
-
-/* The sentences, and summary.json that has them. */
-static struct rvp_status sum_up(struct rvp_outputs *outputs, struct rvp_run *run, struct rvp_attribution *attribution,
-		   const struct rvp_analysis *answer, const struct rvp_step_ends *ends,
-		   const struct rvp_ledger *ledger, const struct rvp_device_answers *devices,
-		   struct rvp_kernels *kernels, const struct rvp_blas_work *work,
-		   const struct rvp_power_answer *power)
-{
-	struct rvp_verdicts verdicts;
-	struct rvp_status status = rvp_outputs_settle(outputs);
-	bool again = !rvp_failed(status);
-
-	rvp_verdicts_make(&verdicts, run, answer, attribution, ends, ledger);
-	rvp_verdicts_add_devices(&verdicts, run, devices, attribution, ends);
-	rvp_verdicts_add_kernels(&verdicts, kernels);
-	while (again) {
-		rvp_summary_write(stream_of(outputs, RVP_OUTPUT_SUMMARY), run, answer, ledger, attribution, &verdicts,
-				  devices, kernels, work, power, outputs);
-		status = rvp_outputs_settle_last(outputs, &again);
-	}
-	return status;
-}
-
-/* Kernels, copies and the like, with their steps: kernels.csv, and their rows in the trace. */
-static struct rvp_status write_devices(struct rvp_outputs *outputs, struct rvp_run *run,
-				       const struct rvp_attribution_settings *settings, const struct rvp_steps *steps,
-				       struct rvp_trace *trace, struct rvp_kernel_trace *device_trace,
-				       struct rvp_kernels *kernels)
-{
-	struct rvp_kernel_csv csv;
-	struct rvp_kernel_sink *sinks[] = {&csv.sink, &device_trace->sink, NULL};
-	struct rvp_status status;
-
-	if (!stream_of(outputs, RVP_OUTPUT_KERNELS))
-		return RVP_OK;
-	rvp_kernel_csv_open(&csv, run, stream_of(outputs, RVP_OUTPUT_KERNELS), RVP_KERNEL_CSV_MAX_BYTES);
-	if (!rvp_kernel_trace_open(device_trace, trace, kernels, RVP_NO_PROCESS, false))
-		return rvp_fail("write", rvp_output_names[RVP_OUTPUT_TRACE], ENOMEM);
-	trace->devices = device_trace;
-	status = rvp_kernels_read(kernels, run,
-				  &(struct rvp_kernel_question){.steps = steps,
-								.rule_files = settings ? settings->rule_files : NULL,
-								.sinks = sinks});
-	kernels->csv_rows = csv.rows;
-	kernels->csv_cut_rows = csv.cut_rows;
-	return status;
-}
-
-/* power.csv, power.<name>.csv, and the trace's counters, behind all else that is in it. */
-static void write_power(const struct rvp_outputs *outputs, const struct rvp_run *run, const struct rvp_steps *steps,
-			struct rvp_trace *trace, struct rvp_power_answer *power)
-{
-	struct rvp_power_writer writer;
-	FILE *sources[RVP_POWER_SOURCES_MAX];
-
-	for (unsigned i = 0; i < RVP_POWER_SOURCES_MAX; i++)
-		sources[i] = stream_of(outputs, RVP_OUTPUT_POWER_SOURCES + i);
-	if (run->power)
-		rvp_power_writer_open(&writer, run->power, stream_of(outputs, RVP_OUTPUT_POWER), sources, trace);
-	rvp_power_read(power, run, steps, run->power ? &writer.sink : NULL);
-}
-
-static struct rvp_status write_outputs(struct rvp_outputs *outputs, struct rvp_run *run,
-				       const struct rvp_attribution_settings *settings)
-{
+/* What is open while the outputs of a run are written. All zero: nothing is. */
+struct writing {
+	struct rvp_outputs *outputs;
+	struct rvp_run *run;
+	const struct rvp_attribution_settings *settings;
+	struct rvp_attribution *attribution;
+	const struct rvp_steps *steps;
 	struct rvp_csv csv;
 	struct rvp_ledger ledger;
 	struct rvp_trace trace;
-	struct rvp_blas_work work = {.step_flops = NULL};
-	struct rvp_observer *observers[] = {&csv.observer, &ledger.observer, &trace.observer, &work.observer, NULL};
-	struct rvp_attribution *attribution;
+	struct rvp_blas_work work;
 	struct rvp_analysis answer;
-	struct rvp_step_ends ends = {0};
-	struct rvp_device_answers devices = {0};
-	struct rvp_kernels kernels = {.has_device = false};
-	struct rvp_kernel_trace device_trace = {.trace = NULL};
+	struct rvp_step_ends ends;
+	struct rvp_device_answers devices;
+	struct rvp_kernels kernels;
+	struct rvp_kernel_trace device_trace;
 	struct rvp_power_answer power;
-	struct rvp_status status = rvp_attribute(run, settings, &attribution);
+};
+
+static FILE *stream_of(const struct writing *writing, enum rvp_output output)
+{
+	return writing->outputs->files[output].stream;
+}
+
+static struct rvp_status begin(struct writing *writing)
+{
+	struct rvp_status status = rvp_attribute(writing->run, writing->settings, &writing->attribution);
 
 	if (rvp_failed(status))
 		return status;
-	rvp_origin_write(stream_of(outputs, RVP_OUTPUT_RUN), run);
-	rvp_csv_open(&csv, stream_of(outputs, RVP_OUTPUT_MEMORY), stream_of(outputs, RVP_OUTPUT_CATEGORIES));
-	if (!rvp_ledger_open(&ledger, run) || !rvp_blas_work_open(&work, run, rvp_attribution_steps(attribution)) ||
-	    !rvp_step_ends_spread(&ends, run, rvp_attribution_steps(attribution), GROWTH_POINTS) ||
-	    !rvp_trace_open(&trace, run, stream_of(outputs, RVP_OUTPUT_TRACE), trace_max_bytes)) {
-		rvp_ledger_close(&ledger);
-		rvp_blas_work_close(&work);
-		rvp_step_ends_free(&ends);
-		rvp_attribution_close(attribution);
+	writing->steps = rvp_attribution_steps(writing->attribution);
+	rvp_origin_write(stream_of(writing, RVP_OUTPUT_RUN), writing->run);
+	rvp_csv_open(&writing->csv, stream_of(writing, RVP_OUTPUT_MEMORY),
+		     stream_of(writing, RVP_OUTPUT_CATEGORIES));
+	if (!rvp_ledger_open(&writing->ledger, writing->run) ||
+	    !rvp_blas_work_open(&writing->work, writing->run, writing->steps) ||
+	    !rvp_step_ends_spread(&writing->ends, writing->run, writing->steps, GROWTH_POINTS) ||
+	    !rvp_trace_open(&writing->trace, writing->run, stream_of(writing, RVP_OUTPUT_TRACE),
+			    trace_max_bytes))
 		return rvp_fail("write", rvp_output_names[RVP_OUTPUT_TRACE], ENOMEM);
-	}
-	rvp_trace_put_steps(&trace, rvp_attribution_steps(attribution));
-	rvp_windows_trace(&trace);
-	status = write_devices(outputs, run, settings, rvp_attribution_steps(attribution), &trace, &device_trace, &kernels);
-	rvp_latency_write(stream_of(outputs, RVP_OUTPUT_LATENCY), run, rvp_attribution_steps(attribution), &kernels);
+	rvp_trace_put_steps(&writing->trace, writing->steps);
+	rvp_windows_trace(&writing->trace);
+	return RVP_OK;
+}
+
+/* Kernels, copies and the like, with their steps: kernels.csv, and their rows in the trace. */
+static struct rvp_status write_kernels(struct writing *writing)
+{
+	struct rvp_kernel_csv csv;
+	struct rvp_kernel_sink *sinks[] = {&csv.sink, &writing->device_trace.sink, NULL};
+	struct rvp_kernel_question question = {.steps = writing->steps,
+					       .rule_files =
+						   writing->settings ? writing->settings->rule_files : NULL,
+					       .sinks = sinks};
+	struct rvp_status status;
+
+	if (!stream_of(writing, RVP_OUTPUT_KERNELS))
+		return RVP_OK;
+	rvp_kernel_csv_open(&csv, writing->run, stream_of(writing, RVP_OUTPUT_KERNELS),
+			    RVP_KERNEL_CSV_MAX_BYTES);
+	if (!rvp_kernel_trace_open(&writing->device_trace, &writing->trace, &writing->kernels, RVP_NO_PROCESS,
+				   false))
+		return rvp_fail("write", rvp_output_names[RVP_OUTPUT_TRACE], ENOMEM);
+	writing->trace.devices = &writing->device_trace;
+	status = rvp_kernels_read(&writing->kernels, writing->run, &question);
+	writing->kernels.csv_rows = csv.rows;
+	writing->kernels.csv_cut_rows = csv.cut_rows;
+	return status;
+}
+
+static struct rvp_status write_devices(struct writing *writing)
+{
+	struct rvp_status status = write_kernels(writing);
+
+	rvp_latency_write(stream_of(writing, RVP_OUTPUT_LATENCY), writing->run, writing->steps,
+			  &writing->kernels);
 	if (!rvp_failed(status))
-		status = rvp_device_answers_make(&devices, run, attribution, 0, ends.moments_ns, ends.count, true);
-	if (!rvp_failed(status) && !rvp_trace_put_devices(&trace, &devices))
+		status = rvp_device_answers_make(&writing->devices, writing->run, writing->attribution, 0,
+						 writing->ends.moments_ns, writing->ends.count, true);
+	if (!rvp_failed(status) && !rvp_trace_put_devices(&writing->trace, &writing->devices))
 		status = rvp_fail("read", "a device's rows", EIO);
-	csv.devices = &devices;
-	status = rvp_failed(status) ? status : rvp_analyse(run,
-			     &(struct rvp_question){.observers = observers,
-						    .attribution = attribution,
-						    .moments_ns = ends.moments_ns,
-						    .moment_count = ends.count},
-			     &answer);
-	write_power(outputs, run, rvp_attribution_steps(attribution), &trace, &power);
-	rvp_trace_close(&trace);
-	rvp_kernel_trace_close(&device_trace);
-	if (!rvp_failed(status)) {
-		status = sum_up(outputs, run, attribution, &answer, &ends, &ledger, &devices, &kernels, &work, &power);
-		rvp_analysis_free(&answer);
+	writing->csv.devices = &writing->devices;
+	return status;
+}
+
+/* The pass over all events: memory.csv, categories.csv, trace.json, the ledger, the work of products. */
+static struct rvp_status write_events(struct writing *writing)
+{
+	struct rvp_observer *observers[] = {&writing->csv.observer, &writing->ledger.observer,
+					    &writing->trace.observer, &writing->work.observer, NULL};
+
+	return rvp_analyse(writing->run,
+			   &(struct rvp_question){.observers = observers,
+						  .attribution = writing->attribution,
+						  .moments_ns = writing->ends.moments_ns,
+						  .moment_count = writing->ends.count},
+			   &writing->answer);
+}
+
+/* power.csv, power.<name>.csv, and the trace's counters, behind all else that is in it. */
+static void write_power(struct writing *writing)
+{
+	struct rvp_power_writer writer;
+	FILE *sources[RVP_POWER_SOURCES_MAX];
+	const struct rvp_run *run = writing->run;
+
+	for (unsigned i = 0; i < RVP_POWER_SOURCES_MAX; i++)
+		sources[i] = stream_of(writing, RVP_OUTPUT_POWER_SOURCES + i);
+	if (run->power)
+		rvp_power_writer_open(&writer, run->power, stream_of(writing, RVP_OUTPUT_POWER), sources,
+				      &writing->trace);
+	rvp_power_read(&writing->power, run, writing->steps, run->power ? &writer.sink : NULL);
+}
+
+/* The sentences, and summary.json that has them. */
+static struct rvp_status sum_up(struct writing *writing)
+{
+	struct rvp_verdicts verdicts;
+	struct rvp_status status = rvp_outputs_settle(writing->outputs);
+	bool again = !rvp_failed(status);
+
+	rvp_verdicts_make(&verdicts, writing->run, &writing->answer, writing->attribution, &writing->ends,
+			  &writing->ledger);
+	rvp_verdicts_add_devices(&verdicts, writing->run, &writing->devices, writing->attribution,
+				 &writing->ends);
+	rvp_verdicts_add_kernels(&verdicts, &writing->kernels);
+	while (again) {
+		rvp_summary_write(stream_of(writing, RVP_OUTPUT_SUMMARY), writing->run, &writing->answer,
+				  &writing->ledger, writing->attribution, &verdicts, &writing->devices,
+				  &writing->kernels, &writing->work, &writing->power, writing->outputs);
+		status = rvp_outputs_settle_last(writing->outputs, &again);
 	}
-	rvp_device_answers_free(&devices);
-	rvp_kernels_free(&kernels);
-	rvp_blas_work_close(&work);
-	rvp_ledger_close(&ledger);
-	rvp_step_ends_free(&ends);
-	rvp_attribution_close(attribution);
+	return status;
+}
+
+static void end(struct writing *writing)
+{
+	rvp_device_answers_free(&writing->devices);
+	rvp_kernels_free(&writing->kernels);
+	rvp_blas_work_close(&writing->work);
+	rvp_ledger_close(&writing->ledger);
+	rvp_step_ends_free(&writing->ends);
+	if (writing->attribution)
+		rvp_attribution_close(writing->attribution);
+}
+
+static struct rvp_status write_outputs(struct writing *writing)
+{
+	struct rvp_status status = begin(writing);
+
+	if (rvp_failed(status))
+		return status;
+	status = write_devices(writing);
+	if (!rvp_failed(status))
+		status = write_events(writing);
+	write_power(writing);
+	rvp_trace_close(&writing->trace);
+	rvp_kernel_trace_close(&writing->device_trace);
+	if (rvp_failed(status))
+		return status;
+	status = sum_up(writing);
+	rvp_analysis_free(&writing->answer);
+	return status;
+}
+
+static struct rvp_status write_run(struct writing *writing, const char *to)
+{
+	struct rvp_outputs outputs;
+	struct rvp_status status = rvp_outputs_open(&outputs, to, rvp_run_has_devices(writing->run));
+
+	writing->outputs = &outputs;
+	if (!rvp_failed(status))
+		status = rvp_outputs_open_power(&outputs, writing->run->power);
+	if (!rvp_failed(status)) {
+		status = write_outputs(writing);
+		end(writing);
+	}
+	if (!rvp_failed(status))
+		status = rvp_outputs_rename(&outputs);
+	if (!rvp_failed(status))
+		status = rvp_outputs_missing(&outputs);
+	rvp_outputs_drop(&outputs);
 	return status;
 }
 
 static struct rvp_status write_all(const char *folder, const char *to,
 				   const struct rvp_attribution_settings *settings)
 {
-	struct rvp_outputs outputs;
-	struct rvp_run *run;
-	struct rvp_status status = rvp_run_open(&run, folder);
+	struct writing *writing = calloc(1, sizeof *writing);
+	struct rvp_status status =
+	    writing ? rvp_run_open(&writing->run, folder) : rvp_fail("write", folder, ENOMEM);
 
-	if (rvp_failed(status))
-		return status;
-	rvp_origin_make(run, settings ? settings->rule_files : NULL);
-	status = rvp_outputs_open(&outputs, to, rvp_run_has_devices(run));
-	if (!rvp_failed(status))
-		status = rvp_outputs_open_power(&outputs, run->power);
-	if (!rvp_failed(status))
-		status = write_outputs(&outputs, run, settings);
-	if (!rvp_failed(status))
-		status = rvp_outputs_rename(&outputs);
-	if (!rvp_failed(status))
-		status = rvp_outputs_missing(&outputs);
-	rvp_outputs_drop(&outputs);
-	rvp_run_close(run);
+	if (!rvp_failed(status)) {
+		writing->settings = settings;
+		rvp_origin_make(writing->run, settings ? settings->rule_files : NULL);
+		status = write_run(writing, to);
+		rvp_run_close(writing->run);
+	}
+	free(writing);
 	return status;
 }
 
@@ -293,7 +344,8 @@ static bool is_fresh(const char *folder)
 	uint64_t written = changed_ns(folder, rvp_output_names[RVP_OUTPUT_SUMMARY]);
 
 	for (int i = 0; i < RVP_OUTPUT_COUNT; i++)
-		if (rvp_output_names[i] && i != RVP_OUTPUT_POWER && i != RVP_OUTPUT_KERNELS && !changed_ns(folder, rvp_output_names[i]))
+		if (rvp_output_names[i] && i != RVP_OUTPUT_POWER && i != RVP_OUTPUT_KERNELS &&
+		    !changed_ns(folder, rvp_output_names[i]))
 			return false;
 	return written > records_changed_ns(folder) && is_complete(folder);
 }
