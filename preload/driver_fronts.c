@@ -399,10 +399,14 @@ static void find_helpers(void *real)
 	current_device = (result(*)(int *))rvp_elf_symbol(&object, "cuCtxGetDevice");
 }
 
+/* A slot whose function is not known yet (another thread is just loading that module), or that leads here already: a front
+ * of nothing would be its own real one, and never return. */
 void *rvp_driver_front_of(enum rvp_driver_call call, void *real)
 {
 	void *none = NULL;
 
+	if (!real || real == fronts[call])
+		return NULL;
 	find_helpers(real);
 	if (!atomic_compare_exchange_strong(&reals[call], &none, real) && none != real)
 		return NULL;

@@ -48,6 +48,8 @@ struct image {
 
 static _Atomic uint64_t seen_adds;
 static _Atomic uint32_t seen_modules = UINT32_MAX;
+static _Atomic unsigned looks_left = 64;
+static _Atomic bool is_unsettled; /* a slot's function was not known in this look */
 
 /* glibc has relocated the pointers of most modules' dynamic sections, but not the vdso's. */
 static uintptr_t absolute(uintptr_t bias, uintptr_t value)
@@ -144,14 +146,29 @@ static uintptr_t real_behind(const struct image *image, uintptr_t held, const ch
 	return search.is_ambiguous ? 0 : search.found;
 }
 
+/* A module that another thread is just loading has slots without their functions yet: it is looked at once more, but not
+ * for ever, since a function that two modules have is never known. */
+static void look_again(void)
+{
+	unsigned left = atomic_load(&looks_left);
+
+	if (left && atomic_compare_exchange_strong(&looks_left, &left, left - 1))
+		atomic_store(&is_unsettled, true);
+}
+
 static void *front_for(const struct image *image, uintptr_t held, const char *name)
 {
 	void *front = image->wants_operators ? rvp_operators_front(name) : NULL;
 
 	if (image->front_of)
 		return image->front_of(name);
-	if (!front && image->wants_driver && rvp_driver_known(name))
-		return rvp_driver_front(name, (void *)real_behind(image, held, name));
+	if (!front && image->wants_driver && rvp_driver_known(name)) {
+		uintptr_t real = real_behind(image, held, name);
+
+		if (!real)
+			look_again();
+		return real ? rvp_driver_front(name, (void *)real) : NULL;
+	}
 	if (front || !image->wants_functions)
 		return front;
 	if (rvp_blas_known(name))
@@ -311,6 +328,10 @@ void rvp_imports_look(void)
 	if (atomic_load(&rvp_process.locked))
 		return;
 	rvp_loader_list(visit, &adds);
+	if (atomic_exchange(&is_unsettled, false)) {
+		atomic_store(&seen_modules, UINT32_MAX);
+		adds = 0;
+	}
 	atomic_store(&seen_adds, adds);
 }
 
