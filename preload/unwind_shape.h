@@ -22,7 +22,7 @@
 #include "preload/unwind_memo.h"
 #include "preload/unwind_straight.h"
 
-enum { RVP_SHAPE_WAYS = 4, RVP_WINDOW_MAX = 32, RVP_WINDOW_BLOCK = 4 };
+enum { RVP_SHAPE_WAYS = 4, RVP_WINDOW_MAX = 36, RVP_WINDOW_BLOCK = 4 };
 
 struct rvp_shape {
 	uint64_t sp;                     /* the caller's stack pointer; 0: free */
@@ -33,7 +33,7 @@ struct rvp_shape {
 	uint64_t bp_weight;              /* 0 where the caller's bp does not matter */
 	uint16_t outer_words;            /* of the memo's: a multiple of 4 */
 	uint8_t window;                  /* a multiple of RVP_WINDOW_BLOCK */
-	uint32_t unused[3];
+	uint32_t unused;
 	uint16_t offset[RVP_WINDOW_MAX]; /* of the window's words from the stack pointer, in words */
 };
 enum { RVP_SHAPE_SET_BYTES = RVP_SHAPE_WAYS * 128, RVP_SHAPE_SETS_MOST = 256 };
