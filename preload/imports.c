@@ -133,7 +133,17 @@ static int search_in(struct dl_phdr_info *info, size_t size, void *argument)
 	return 0;
 }
 
-/* The function that a slot leads to, or will; 0: not known. */
+/* A module that another thread is just loading has slots without their functions yet: it is looked at once more, but not
+ * for ever, since a function may be nowhere. */
+static void look_again(void)
+{
+	unsigned left = atomic_load(&looks_left);
+
+	if (left && atomic_compare_exchange_strong(&looks_left, &left, left - 1))
+		atomic_store(&is_unsettled, true);
+}
+
+/* The function that a slot leads to, or will; 0: not known, or more than one. */
 static uintptr_t real_behind(const struct image *image, uintptr_t held, const char *name)
 {
 	struct search search = {.name = name};
@@ -143,17 +153,9 @@ static uintptr_t real_behind(const struct image *image, uintptr_t held, const ch
 	search.found = defined_in(image->info, name);
 	if (!search.found)
 		rvp_loader_list(search_in, &search);
+	if (!search.found)
+		look_again();
 	return search.is_ambiguous ? 0 : search.found;
-}
-
-/* A module that another thread is just loading has slots without their functions yet: it is looked at once more, but not
- * for ever, since a function that two modules have is never known. */
-static void look_again(void)
-{
-	unsigned left = atomic_load(&looks_left);
-
-	if (left && atomic_compare_exchange_strong(&looks_left, &left, left - 1))
-		atomic_store(&is_unsettled, true);
 }
 
 static void *front_for(const struct image *image, uintptr_t held, const char *name)
@@ -162,13 +164,8 @@ static void *front_for(const struct image *image, uintptr_t held, const char *na
 
 	if (image->front_of)
 		return image->front_of(name);
-	if (!front && image->wants_driver && rvp_driver_known(name)) {
-		uintptr_t real = real_behind(image, held, name);
-
-		if (!real)
-			look_again();
-		return real ? rvp_driver_front(name, (void *)real) : NULL;
-	}
+	if (!front && image->wants_driver && rvp_driver_known(name))
+		return rvp_driver_front(name, (void *)real_behind(image, held, name));
 	if (front || !image->wants_functions)
 		return front;
 	if (rvp_blas_known(name))
