@@ -2,6 +2,8 @@
 /* user_cache.c: see user_cache.h. */
 #include "model/user_cache.h"
 
+#include "record/run_folder.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -42,15 +44,11 @@ void rvp_user_cache_path(const char *name, const char *key, char path[PATH_MAX])
 
 static bool make_folders(const char *path)
 {
-	char folder[PATH_MAX];
+	char copy[PATH_MAX];
 
-	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		memcpy(folder, path, (size_t)(slash - path));
-		folder[slash - path] = 0;
-		if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-			return false;
-	}
-	return true;
+	strcpy(copy, path);
+	errno = rvp_folder_make_parents(copy, 0700);
+	return errno == 0;
 }
 
 struct rvp_status rvp_user_cache_write(const char *path, void (*write)(FILE *out, const void *what),

@@ -131,13 +131,13 @@ int rvp_folder_name(char *into, size_t bytes, const char *template, const struct
 	return text.full ? ENAMETOOLONG : text.length ? 0 : EINVAL;
 }
 
-static int make_parents(char *path)
+int rvp_folder_make_parents(char *path, unsigned mode)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		int failed;
 
 		*slash = 0;
-		failed = mkdir(path, 0777) && errno != EEXIST && errno != EROFS ? errno : 0;
+		failed = mkdir(path, mode) && errno != EEXIST && errno != EROFS ? errno : 0;
 		*slash = '/';
 		if (failed && slash[1])
 			return failed;
@@ -158,7 +158,7 @@ int rvp_folder_make(const char *path)
 	if (length >= sizeof copy)
 		return ENAMETOOLONG;
 	memcpy(copy, path, length + 1);
-	failed = make_parents(copy);
+	failed = rvp_folder_make_parents(copy, 0777);
 	if (failed)
 		return failed;
 	return mkdir(path, 0700) ? errno : 0;

@@ -33,6 +33,9 @@ int rvp_folder_name(char *into, size_t bytes, const char *template, const struct
 /* Makes the folder (0700) and its missing parents. EEXIST: it is there already. */
 int rvp_folder_make(const char *path);
 
+/* The folders above `path` that are missing; `path` is as it was afterwards. */
+int rvp_folder_make_parents(char *path, unsigned mode);
+
 /* Names and makes a run's folder; `path` (RVP_FOLDER_BYTES) becomes its absolute path. `template` may be
  * empty: the default. When the place is taken, with `numbered` NAME.1, NAME.2, ... are tried, else EEXIST.
  * `moved` becomes true when the default could not be made in the current folder and is elsewhere. On failure

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* Without /proc, in a bare chroot or a system that is still starting, as the program was called. */
-static bool own_path(char path[PATH_MAX])
+bool rvp_own_path(char path[PATH_MAX])
 {
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
 	const char *called = (const char *)getauxval(AT_EXECFN);
@@ -23,7 +23,7 @@ bool rvp_own_folder(char folder[PATH_MAX])
 	char path[PATH_MAX];
 	char *slash;
 
-	if (!own_path(path))
+	if (!rvp_own_path(path))
 		return false;
 	slash = strrchr(path, '/');
 	if (!slash)

@@ -6,6 +6,9 @@
 #include <limits.h>
 #include <stdbool.h>
 
+/* The program's own file; false where nothing says it. */
+bool rvp_own_path(char path[PATH_MAX]);
+
 /* Without a slash at its end; false where nothing says it. */
 bool rvp_own_folder(char folder[PATH_MAX]);
 

@@ -2,6 +2,7 @@
 /* job.c: see job.h. */
 #include "sweep/job.h"
 
+#include "record/clock_ns.h"
 #include "sweep/job_result.h"
 #include "sweep/words.h"
 
@@ -15,7 +16,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { HEAD_WORDS = 16 };
@@ -184,7 +184,6 @@ static struct rvp_status spawn(struct rvp_running *running, const struct rvp_pla
 struct rvp_status rvp_job_start(struct rvp_running *running, const struct rvp_plan *plan, const char *work,
 				const char *self, const struct rvp_job *job)
 {
-	struct timespec now;
 	struct rvp_status status;
 
 	*running = (struct rvp_running){.job = *job};
@@ -192,8 +191,7 @@ struct rvp_status rvp_job_start(struct rvp_running *running, const struct rvp_pl
 	status = make_folder(running);
 	if (rvp_failed(status))
 		return status;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	running->begin_s = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	running->begin_s = (double)rvp_clock_ns(CLOCK_MONOTONIC) / 1e9;
 	return spawn(running, plan, self);
 }
 

@@ -3,6 +3,7 @@
  * rvprof_metric, the last line of the output where it is a JSON object, --metric. */
 #include "sweep/job_result.h"
 
+#include "record/clock_ns.h"
 #include "report/json_writer.h"
 #include "report/latency.h"
 #include "report/shortest.h"
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 
 enum { OUTPUT_MAX_BYTES = 1 << 24, RVPROF_FAILED = 125 };
 
@@ -197,11 +197,8 @@ static struct rvp_status take_samples(struct result *result)
 
 static void take_end(struct result *result, int wait_status, bool was_late)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	set_real(result->json, "wall_s",
-		 (double)now.tv_sec + (double)now.tv_nsec / 1e9 - result->running->begin_s);
+		 (double)rvp_clock_ns(CLOCK_MONOTONIC) / 1e9 - result->running->begin_s);
 	if (was_late) {
 		json_object_set_new(result->json, "timed_out", json_true());
 		set_failure(result, "it was stopped by the time limit");

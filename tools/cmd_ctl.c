@@ -5,6 +5,7 @@
  *
  * get and dump need nothing of the process but what it shares anyway: they read the run folder as `rvprof report` does.
  */
+#include "record/clock_ns.h"
 #include "record/line.h"
 #include "record/windows.h"
 #include "report/finalize.h"
@@ -62,10 +63,7 @@ static void sleep_a_little(void)
 
 static uint64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return rvp_clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 /* Until the process has answered `number` or a later order. */

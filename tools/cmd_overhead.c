@@ -9,7 +9,9 @@
  * The outputs are not written in the rounds (that is after the program, and once): what that takes is measured behind them.
  * RVPROF_ variables are heard: RVPROF_MODE=full measures that mode.
  */
+#include "record/clock_ns.h"
 #include "report/json_writer.h"
+#include "report/own_folder.h"
 #include "report/pairs.h"
 #include "tools/commands.h"
 #include "tools/find_program.h"
@@ -64,10 +66,7 @@ static void pass_on(int number)
 
 static double now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+	return (double)rvp_clock_ns(CLOCK_MONOTONIC) / 1e6;
 }
 
 static double ms_of(struct timeval time)
@@ -320,11 +319,9 @@ static struct rvp_status open_folder(struct overhead *overhead)
 {
 	const char *temporary = getenv("TMPDIR");
 	char path[sizeof overhead->folder];
-	ssize_t length = readlink("/proc/self/exe", overhead->self, sizeof overhead->self - 1);
 
-	if (length < 0)
-		return rvp_fail("find", "rvprof itself", errno);
-	overhead->self[length] = '\0';
+	if (!rvp_own_path(overhead->self))
+		return rvp_fail("find", "rvprof itself", ENOENT);
 	if (!temporary || !*temporary || strlen(temporary) > sizeof path - 32)
 		temporary = "/tmp";
 	snprintf(path, sizeof path, "%.400s/rvprof-overhead-XXXXXX", temporary);

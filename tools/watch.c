@@ -5,6 +5,7 @@
 
 #include "record/clock_ns.h"
 #include "record/log_writer.h"
+#include "report/own_folder.h"
 #include "tools/meters.h"
 #include "tools/process_stat.h"
 #include "tools/watch_cgroup.h"
@@ -103,10 +104,9 @@ static struct rvp_text text(const char *bytes)
 static void write_process(struct rvp_watch *watch)
 {
 	char exe[PATH_MAX] = "";
-	ssize_t length = readlink("/proc/self/exe", exe, sizeof exe - 1);
 	const char *boot_id = watch->tree->boot_id;
 
-	if (length <= 0)
+	if (!rvp_own_path(exe))
 		exe[0] = 0;
 	RVP_WRITE(&watch->writer, PROCESS, strlen(exe) + strlen(boot_id), .stamp = now_ns(),
 		  .pid = (uint64_t)getpid(), .parent_pid = (uint64_t)getppid(),
