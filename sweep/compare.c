@@ -11,8 +11,8 @@ static const double alpha = 0.05;
 
 const char *const rvp_measured_names[RVP_MEASURED_COUNT] = {"mean_us", "p95_us", "mean_joules"};
 
-static struct rvp_comparison compare(const struct rvp_sweep *sweep, size_t setting, bool again,
-				     const char *key)
+struct rvp_comparison rvp_compare_one(const struct rvp_sweep *sweep, size_t setting, bool again,
+				      const char *key)
 {
 	struct rvp_comparison comparison = {.ratio = NAN, .low = NAN, .high = NAN, .p = 1};
 	double values[RVP_ROUNDS_MAX], reference[RVP_ROUNDS_MAX];
@@ -68,9 +68,10 @@ bool rvp_compare(struct rvp_comparisons *comparisons, const struct rvp_sweep *sw
 	for (size_t i = 0; i < outcomes->count; i++)
 		for (int measured = 0; measured < RVP_MEASURED_COUNT; measured++)
 			comparisons->rows[i][measured] =
-			    i ? compare(sweep, outcomes->rows[i].setting, false, rvp_measured_names[measured])
+			    i ? rvp_compare_one(sweep, outcomes->rows[i].setting, false,
+						rvp_measured_names[measured])
 			      : (struct rvp_comparison){.ratio = NAN, .p = 1};
-	comparisons->same = compare(sweep, rvp_sweep_reference(sweep->plan), true, "mean_us");
+	comparisons->same = rvp_compare_one(sweep, rvp_sweep_reference(sweep->plan), true, "mean_us");
 	return correct(comparisons, outcomes->count);
 }
 

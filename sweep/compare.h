@@ -24,6 +24,10 @@ struct rvp_comparisons {
 	size_t tests;
 };
 
+/* Of one setting, or of the reference's second run, with p as it is by itself. */
+struct rvp_comparison rvp_compare_one(const struct rvp_sweep *sweep, size_t setting, bool again,
+				      const char *key);
+
 /* False without memory. */
 bool rvp_compare(struct rvp_comparisons *comparisons, const struct rvp_sweep *sweep,
 		 const struct rvp_outcomes *outcomes);

@@ -2,6 +2,7 @@
 /* place.c: see place.h. */
 #include "sweep/place.h"
 
+#include "record/run_folder.h"
 #include "sweep/job.h"
 
 #include <dirent.h>
@@ -16,16 +17,14 @@
 
 static struct rvp_status make_folders(const char *path)
 {
-	char partial[PATH_MAX];
+	char copy[PATH_MAX];
+	int failed;
 
-	for (const char *slash = path; *path && slash;) {
-		slash = strchr(slash + 1, '/');
-		snprintf(partial, sizeof partial, "%.*s", slash ? (int)(slash - path) : (int)strlen(path),
-			 path);
-		if (mkdir(partial, 0777) != 0 && errno != EEXIST)
-			return rvp_fail("make", partial, errno);
-	}
-	return RVP_OK;
+	snprintf(copy, sizeof copy, "%s", path);
+	failed = rvp_folder_make_parents(copy, 0777);
+	if (!failed && mkdir(path, 0777) != 0 && errno != EEXIST)
+		failed = errno;
+	return failed ? rvp_fail("make", path, failed) : RVP_OK;
 }
 
 struct rvp_status rvp_sweep_place_name(struct rvp_sweep_place *place, const char *out)
@@ -126,24 +125,40 @@ static struct rvp_status take_plan(struct rvp_sweep_place *place, const struct r
 	return status;
 }
 
+/* What the sweep that is there has made, but for its lock, which is ours. */
+static void throw_away(const struct rvp_sweep_place *place)
+{
+	static const char *const names[] = {"jobs", "plan", "answer.json"};
+	char path[PATH_MAX + 16];
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(path, sizeof path, "%s/%s", place->work, names[i]);
+		rvp_remove_tree(path);
+	}
+	rvp_remove_tree(place->out);
+}
+
 struct rvp_status rvp_sweep_place_open(struct rvp_sweep_place *place, const char *out,
-				       const struct rvp_plan *plan, bool resumes)
+				       const struct rvp_plan *plan, enum rvp_sweep_begin begin)
 {
 	struct rvp_status status = rvp_sweep_place_name(place, out);
+	bool is_there = access(place->work, F_OK) == 0;
 	char jobs[PATH_MAX + 8];
 
 	if (rvp_failed(status))
 		return status;
-	if (access(place->work, F_OK) != 0 && !is_empty(place->out))
+	if (!is_there && !is_empty(place->out))
 		return rvp_fail_with("sweep into", place->out,
 				     "something else is there: name another folder by -o");
 	status = make_folders(place->work);
 	if (!rvp_failed(status))
+		status = lock(place);
+	if (!rvp_failed(status) && is_there && begin == RVP_SWEEP_ANEW)
+		throw_away(place);
+	if (!rvp_failed(status))
 		status = make_folders(place->out);
 	if (!rvp_failed(status))
-		status = lock(place);
-	if (!rvp_failed(status))
-		status = take_plan(place, plan, resumes);
+		status = take_plan(place, plan, begin == RVP_SWEEP_GOES_ON);
 	snprintf(jobs, sizeof jobs, "%s/jobs", place->work);
 	return rvp_failed(status) ? status : make_folders(jobs);
 }

@@ -18,9 +18,12 @@ struct rvp_sweep_place {
 	bool is_resumed;
 };
 
+/* ANEW: what a sweep that is there has made is thrown away; not while it is at work. */
+enum rvp_sweep_begin { RVP_SWEEP_FIRST, RVP_SWEEP_GOES_ON, RVP_SWEEP_ANEW };
+
 /* Close it in either case. */
 struct rvp_status rvp_sweep_place_open(struct rvp_sweep_place *place, const char *out,
-				       const struct rvp_plan *plan, bool resumes);
+				       const struct rvp_plan *plan, enum rvp_sweep_begin begin);
 void rvp_sweep_place_close(struct rvp_sweep_place *place);
 
 /* For reports: only the names. */

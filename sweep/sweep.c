@@ -2,10 +2,10 @@
 /* sweep.c: see sweep.h. */
 #include "sweep/sweep.h"
 
-#include "sweep/student.h"
+#include "record/clock_ns.h"
+#include "sweep/compare.h"
 
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +17,7 @@ enum { WORKERS_MAX = 64, TICK_MS = 20, KILL_AFTER_S = 2 };
 
 static double now_s(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	return (double)rvp_clock_ns(CLOCK_MONOTONIC) / 1e9;
 }
 
 size_t rvp_sweep_reference(const struct rvp_plan *plan)
@@ -251,16 +248,10 @@ size_t rvp_sweep_times(const struct rvp_sweep *sweep, size_t setting, bool again
  * gets. */
 static bool is_known(const struct rvp_sweep *sweep, size_t setting)
 {
-	double reference[RVP_ROUNDS_MAX], values[RVP_ROUNDS_MAX];
-	size_t count = rvp_sweep_times(sweep, setting, false, "mean_us", values, RVP_ROUNDS_MAX);
+	struct rvp_comparison time =
+	    rvp_compare_one(sweep, setting, false, rvp_measured_names[RVP_MEAN_TIME]);
 
-	if (rvp_sweep_times(sweep, rvp_sweep_reference(sweep->plan), false, "mean_us", reference,
-			    RVP_ROUNDS_MAX) != count ||
-	    !count)
-		return true;
-	for (size_t i = 0; i < count; i++)
-		values[i] = log(values[i] / reference[i]);
-	return rvp_mean_test(values, count, 0.05).half <= log1p(sweep->plan->precision_percent / 100);
+	return !time.rounds || time.high <= time.ratio * (1 + sweep->plan->precision_percent / 100);
 }
 
 static bool all_are_known(const struct rvp_sweep *sweep)

@@ -226,37 +226,26 @@ static void put_json(FILE *out, const struct rvp_sweep *sweep, const struct rvp_
 	fputc('\n', out);
 }
 
-struct rvp_status rvp_bench_keep(const struct rvp_sweep *sweep, const struct rvp_outcomes *outcomes,
-				 uint64_t decisions)
+struct rvp_status rvp_bench_keep(const struct rvp_bench *bench)
 {
 	char path[PATH_MAX + 16];
-	struct rvp_comparisons comparisons;
 	FILE *out;
 
-	snprintf(path, sizeof path, "%s/answer.json", sweep->place.work);
-	if (!rvp_compare(&comparisons, sweep, outcomes)) {
-		rvp_comparisons_free(&comparisons);
-		return rvp_fail("compare", path, ENOMEM);
-	}
+	snprintf(path, sizeof path, "%s/answer.json", bench->sweep->place.work);
 	out = fopen(path, "we");
 	if (out)
-		put_json(out, sweep, outcomes, &comparisons, decisions);
-	rvp_comparisons_free(&comparisons);
+		put_json(out, bench->sweep, bench->outcomes, bench->comparisons, bench->decisions);
 	return out && fclose(out) == 0 ? RVP_OK : rvp_fail("write", path, errno);
 }
 
-void rvp_bench_answer(const struct rvp_sweep *sweep, const struct rvp_outcomes *outcomes, uint64_t decisions,
-		      bool is_json, bool is_quiet)
+void rvp_bench_answer(const struct rvp_bench *bench, bool is_json, bool is_quiet)
 {
-	struct rvp_comparisons comparisons;
-
-	if (!rvp_compare(&comparisons, sweep, outcomes))
-		rvp_complain("no memory to compare the settings; the files are whole");
-	else if (is_json)
-		put_json(stdout, sweep, outcomes, &comparisons, decisions);
-	else
-		put_table(sweep, outcomes, &comparisons), put_growth(sweep, outcomes);
-	if (comparisons.rows && !is_quiet)
-		say_notes(sweep, outcomes, &comparisons, decisions);
-	rvp_comparisons_free(&comparisons);
+	if (is_json)
+		put_json(stdout, bench->sweep, bench->outcomes, bench->comparisons, bench->decisions);
+	else {
+		put_table(bench->sweep, bench->outcomes, bench->comparisons);
+		put_growth(bench->sweep, bench->outcomes);
+	}
+	if (!is_quiet)
+		say_notes(bench->sweep, bench->outcomes, bench->comparisons, bench->decisions);
 }

@@ -3,14 +3,20 @@
 #ifndef RVP_BENCH_ANSWER_H
 #define RVP_BENCH_ANSWER_H
 
-#include "sweep/results.h"
+#include "sweep/compare.h"
 
-/* The answer as JSON, schema rvprof.bench/1, also for reports: WORK/answer.json. */
-struct rvp_status rvp_bench_keep(const struct rvp_sweep *sweep, const struct rvp_outcomes *outcomes,
-				 uint64_t decisions);
+/* All that a sweep came to. */
+struct rvp_bench {
+	const struct rvp_sweep *sweep;
+	const struct rvp_outcomes *outcomes;
+	const struct rvp_comparisons *comparisons;
+	uint64_t decisions; /* witness lines */
+};
+
+/* The answer as JSON, schema rvprof.bench/1, for reports: WORK/answer.json. */
+struct rvp_status rvp_bench_keep(const struct rvp_bench *bench);
 
 /* A table on standard output, or JSON; notes on standard error. */
-void rvp_bench_answer(const struct rvp_sweep *sweep, const struct rvp_outcomes *outcomes, uint64_t decisions,
-		      bool is_json, bool is_quiet);
+void rvp_bench_answer(const struct rvp_bench *bench, bool is_json, bool is_quiet);
 
 #endif

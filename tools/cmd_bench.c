@@ -2,6 +2,7 @@
 /* cmd_bench.c: `rvprof bench`: one command at many settings: what each costs and gives, with a bundle that
  * anybody can check.
  */
+#include "report/own_folder.h"
 #include "report/text_numbers.h"
 #include "sweep/figures.h"
 #include "sweep/plan_words.h"
@@ -193,16 +194,6 @@ static void show_progress(const struct rvp_sweep *sweep, const char *what, size_
 
 /* ---- the sweep ---- */
 
-static void throw_away(const char *out)
-{
-	struct rvp_sweep_place place;
-
-	if (rvp_failed(rvp_sweep_place_name(&place, out)) || access(place.work, F_OK) != 0)
-		return; /* what is there is no sweep of ours */
-	rvp_remove_tree(place.work);
-	rvp_remove_tree(place.out);
-}
-
 static void catch_signals(void)
 {
 	const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
@@ -210,6 +201,22 @@ static void catch_signals(void)
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		sigaction(numbers[i], &action, NULL);
+}
+
+static struct rvp_status answer(const struct rvp_bench *written, const struct arguments *arguments)
+{
+	struct rvp_comparisons comparisons;
+	struct rvp_bench bench = *written;
+	struct rvp_status status;
+
+	bench.comparisons = &comparisons;
+	status = rvp_compare(&comparisons, bench.sweep, bench.outcomes)
+		     ? rvp_bench_keep(&bench)
+		     : rvp_fail("compare", bench.sweep->place.out, ENOMEM);
+	if (!rvp_failed(status))
+		rvp_bench_answer(&bench, arguments->is_json, arguments->is_quiet);
+	rvp_comparisons_free(&comparisons);
+	return status;
 }
 
 static struct rvp_status write_all(struct rvp_sweep *sweep, const struct arguments *arguments,
@@ -228,9 +235,7 @@ static struct rvp_status write_all(struct rvp_sweep *sweep, const struct argumen
 	if (!rvp_failed(status) && !has_gnuplot && !arguments->is_quiet)
 		rvp_complain("gnuplot is not here: figs/ has its scripts, and no pictures");
 	if (!rvp_failed(status))
-		status = rvp_bench_keep(sweep, outcomes, decisions);
-	if (!rvp_failed(status))
-		rvp_bench_answer(sweep, outcomes, decisions, arguments->is_json, arguments->is_quiet);
+		status = answer(&(struct rvp_bench){sweep, outcomes, NULL, decisions}, arguments);
 	return status;
 }
 
@@ -252,11 +257,12 @@ static int sweep_all(const struct arguments *arguments)
 
 	sweep.workers = processors > 0 ? (unsigned)processors : 1;
 	sweep.progress = arguments->is_quiet || !isatty(STDERR_FILENO) ? NULL : show_progress;
-	if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+	if (!rvp_own_path(self))
 		return rvp_complain("/proc is not there: rvprof can't find itself"), RVP_EXIT_RUN_FAILED;
-	if (arguments->is_forced)
-		throw_away(arguments->out);
-	status = rvp_sweep_place_open(&sweep.place, arguments->out, &arguments->plan, arguments->resumes);
+	status = rvp_sweep_place_open(&sweep.place, arguments->out, &arguments->plan,
+				      arguments->is_forced ? RVP_SWEEP_ANEW
+				      : arguments->resumes ? RVP_SWEEP_GOES_ON
+							   : RVP_SWEEP_FIRST);
 	if (rvp_failed(status)) {
 		rvp_sweep_place_close(&sweep.place);
 		return rvp_complain_of(&status), RVP_EXIT_USAGE;
@@ -279,8 +285,9 @@ static int sweep_all(const struct arguments *arguments)
 
 static int report(const struct arguments *arguments)
 {
-	struct rvp_status status =
-	    rvp_bench_report(arguments->report, arguments->is_json ? "json" : arguments->format ? arguments->format : "md");
+	struct rvp_status status = rvp_bench_report(arguments->report, arguments->is_json  ? "json"
+								       : arguments->format ? arguments->format
+											   : "md");
 
 	if (rvp_failed(status))
 		rvp_complain_of(&status);

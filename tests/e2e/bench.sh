@@ -92,6 +92,14 @@ refused 'no command' -o new --grid a=1,2
 refused 'no extended regular expression' -o new --metric 'x=(' -- true
 refused 'has no group' -o new --metric 'x=acc' -- true
 refused 'a sweep is there' -o one -- true
+if command -v flock >/dev/null; then
+	exec 9>.one.rvprof-bench/lock && flock 9
+	for word in --resume -f; do
+		refused 'another sweep is at work there' -o one $word -- true 9>&-
+	done
+	exec 9>&-
+	rvprof verify one >/dev/null || fail 'a refused sweep has changed what is there'
+fi
 refused 'something else is there' -o "$(dirname "$attn")" -- true
 echo kept >file && refused 'something else is there' -o file -- true && grep -qx kept file || fail "a file for a folder"
 [ ! -e new ] || fail "a refused sweep left a folder"
