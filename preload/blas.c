@@ -5,6 +5,7 @@
 #include "preload/blas.h"
 
 #include "preload/emit.h"
+#include "preload/front_names.h"
 #include "preload/functions.h"
 #include "preload/mark_stamp.h"
 #include "preload/pause.h"
@@ -164,11 +165,7 @@ const char *rvp_blas_name(size_t number)
 
 static size_t number_of(const char *name)
 {
-	size_t number = 0;
-
-	while (number < NAMES && strcmp(names[number], name) != 0)
-		number++;
-	return number;
+	return rvp_front_number(name, names, NAMES);
 }
 
 bool rvp_blas_known(const char *name)

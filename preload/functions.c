@@ -16,6 +16,7 @@
 
 #include "preload/elf_image.h"
 #include "preload/emit.h"
+#include "preload/front_names.h"
 #include "preload/mark_stamp.h"
 #include "preload/recorder.h"
 #include "preload/window.h"
@@ -215,11 +216,7 @@ const char *rvp_functions_name(size_t number)
 
 static size_t number_of(const char *name)
 {
-	size_t number = 0;
-
-	while (number < NAMES && strcmp(names[number], name) != 0)
-		number++;
-	return number;
+	return rvp_front_number(name, names, NAMES);
 }
 
 bool rvp_functions_known(const char *name)

@@ -115,11 +115,9 @@ static uint16_t purpose_of(struct rvp_scope_stacks *stacks, const struct rvp_rec
 				&stacks->misnamed);
 }
 
-static bool push(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack,
-		 const struct rvp_moment *moment)
+/* Innermost. False without memory; one too deep is counted and passed over. */
+static bool push(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, const struct rvp_scope *scope)
 {
-	const struct rvp_record_SCOPE *record = &moment->record->SCOPE;
-
 	if (stack->depth == RVP_SCOPES_MAX) {
 		stack->beyond++;
 		stacks->too_deep++;
@@ -127,19 +125,29 @@ static bool push(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack,
 	}
 	if (!rvp_grow((void **)&stack->scopes, &stack->room, stack->depth + 1, sizeof *stack->scopes))
 		return false;
-	stack->scopes[stack->depth] = (struct rvp_scope){
-	    .name = record->name,
-	    .args = record->args,
-	    .category = record->category,
-	    .begin_ns = moment->ns,
-	    .tid = moment->tid,
-	    .purpose = purpose_of(stacks, record),
-	    .source = (uint8_t)record->source,
-	    .is_operator = record->kind == RVP_SCOPE_OPERATOR_BEGIN,
-	};
+	stack->scopes[stack->depth] = *scope;
 	stack->scopes[stack->depth].classifier = classifier_at(stack, stack->depth);
 	stack->depth++;
 	return true;
+}
+
+static bool push_scope(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *stack, const struct rvp_moment *moment)
+{
+	const struct rvp_record_SCOPE *record = &moment->record->SCOPE;
+	/* A category that is no right word is counted by being read: not of one that is too deep. */
+	uint16_t purpose = stack->depth < RVP_SCOPES_MAX ? purpose_of(stacks, record) : RVP_PURPOSE_NONE;
+
+	return push(stacks, stack,
+		    &(struct rvp_scope){
+			.name = record->name,
+			.args = record->args,
+			.category = record->category,
+			.begin_ns = moment->ns,
+			.tid = moment->tid,
+			.purpose = purpose,
+			.source = (uint8_t)record->source,
+			.is_operator = record->kind == RVP_SCOPE_OPERATOR_BEGIN,
+		    });
 }
 
 static size_t domain_length(struct rvp_text args)
@@ -257,26 +265,17 @@ static bool push_row(struct rvp_scope_stacks *stacks, struct rvp_scope_stack *st
 	const struct rvp_code *code = rvp_code_at(&stacks->run->processes[moment->process], number);
 	bool hides = hides_inner(code) || is_in_hiding(stack);
 
-	if (stack->depth == RVP_SCOPES_MAX) {
-		stack->beyond++;
-		stacks->too_deep++;
-		return true;
-	}
-	if (!rvp_grow((void **)&stack->scopes, &stack->room, stack->depth + 1, sizeof *stack->scopes))
-		return false;
-	stack->scopes[stack->depth] = (struct rvp_scope){
-	    .begin_ns = row_begin_ns(stacks, stack, moment),
-	    .tid = moment->tid,
-	    .purpose = RVP_PURPOSE_NONE,
-	    .source = ROW_SOURCE,
-	    .is_row = true,
-	    .is_hidden = hides || is_ours(code),
-	    .hides_inner = hides,
-	    .code = (uint32_t)number,
-	};
-	stack->scopes[stack->depth].classifier = classifier_at(stack, stack->depth);
-	stack->depth++;
-	return true;
+	return push(stacks, stack,
+		    &(struct rvp_scope){
+			.begin_ns = row_begin_ns(stacks, stack, moment),
+			.tid = moment->tid,
+			.purpose = RVP_PURPOSE_NONE,
+			.source = ROW_SOURCE,
+			.is_row = true,
+			.is_hidden = hides || is_ours(code),
+			.hides_inner = hides,
+			.code = (uint32_t)number,
+		    });
 }
 
 /* A code object that was forgotten in between has another number. */
@@ -387,7 +386,7 @@ bool rvp_scope_stacks_see(struct rvp_scope_stacks *stacks, const struct rvp_even
 	stack->last_ns = moment->ns;
 	if (moment->record->SCOPE.kind == RVP_SCOPE_BEGIN ||
 	    moment->record->SCOPE.kind == RVP_SCOPE_OPERATOR_BEGIN)
-		return push(stacks, stack, moment);
+		return push_scope(stacks, stack, moment);
 	end(stacks, stack, moment);
 	return true;
 }

@@ -410,5 +410,8 @@ char *rvp_plan_text(const struct rvp_plan *plan)
 	if (!out)
 		return NULL;
 	put_texts(out, plan);
-	return fclose(out) == 0 ? text : NULL;
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
 }

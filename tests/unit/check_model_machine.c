@@ -3,6 +3,7 @@
  * work stands under them. The expected figures are divisions written out. */
 #include "model/roofline.h"
 #include "model/user_cache.h"
+#include "tests/unit/own_cache.h"
 #include "tests/unit/run_suite.h"
 
 #include <fcntl.h>
@@ -12,8 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char folder[] = "/tmp/rvprof-machine.XXXXXX";
 
 static void put(const char *text)
 {
@@ -128,21 +127,6 @@ START_TEST(limits)
 	ck_assert_double_eq(roof.share_of_attainable, .5);
 }
 END_TEST
-
-static void set_folder(void)
-{
-	strcpy(folder + sizeof folder - 7, "XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
-	setenv("XDG_CACHE_HOME", folder, 1);
-}
-
-static void remove_folder(void)
-{
-	char line[128];
-
-	snprintf(line, sizeof line, "rm -rf '%s'", folder);
-	ck_assert_int_eq(system(line), 0);
-}
 
 int main(void)
 {

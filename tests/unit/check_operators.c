@@ -3,13 +3,13 @@
 #include "model/machine.h"
 #include "model/operators.h"
 #include "model/user_cache.h"
+#include "tests/unit/own_cache.h"
 #include "tests/unit/run_suite.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static char folder[] = "/tmp/rvprof-operators.XXXXXX";
 static struct rvp_operator group[3];
 static const struct rvp_op_wish usual = {10, 10, 1, 0};
 
@@ -161,21 +161,6 @@ START_TEST(streams)
 	close_all(1);
 }
 END_TEST
-
-static void set_folder(void)
-{
-	strcpy(folder + sizeof folder - 7, "XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
-	setenv("XDG_CACHE_HOME", folder, 1);
-}
-
-static void remove_folder(void)
-{
-	char line[128];
-
-	snprintf(line, sizeof line, "rm -rf '%s'", folder);
-	ck_assert_int_eq(system(line), 0);
-}
 
 int main(void)
 {
